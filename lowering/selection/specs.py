@@ -1,0 +1,348 @@
+"""The launches that kernels exist for, as frozen data: one spec a kind, its buffers named by addresses.
+
+Sizes and pitches count values, not bytes. `m` is the rows of the step. Every spec says what its launch writes: `y` the
+f32 result, `quantized` its quantized form; either may be None, not both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelink.dialects.formats import Format
+from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.lowering.selection.calls import Address
+
+
+@dataclass(frozen=True)
+class Rows:
+    """f32 rows: row r begins `pitch * (row + r)` values past `address`.
+
+    `row` is 0, a fixed row of a table, or the address of an i32 on the device that holds the row.
+    """
+
+    address: Address
+    pitch: int
+    row: Address | int = 0
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """A buffer of activations quantized in blocks of 32, of 1 or 2 planes (`lowering.activations`)."""
+
+    address: Address
+    planes: int = 1
+
+
+@dataclass(frozen=True)
+class HeadNorm:
+    """RMSNorm of each head before it turns: `weight` f32 [hd], or None for a plain norm."""
+
+    weight: Address | None
+    eps: float
+
+
+@dataclass(frozen=True)
+class Norm:
+    """RMSNorm of rows x, with what may come before it:
+
+    x = x / rms(x) * pre.weight        where `pre` (a sandwiched norm)
+    s = x + add                        where `add`; s is stored in `sum` where given
+    y = s / rms(s) * weight            weight f32 [cols], or None for ones
+    """
+
+    eps: float
+    weight: Address | None = None
+    add: Rows | None = None
+    sum: Rows | None = None
+    pre: HeadNorm | None = None
+    y: Rows | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """That a part's heads are rotated, each after its own norm where `norm`."""
+
+    norm: HeadNorm | None = None
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """How heads of `hd` values turn: by row (position + r) of cos and sin, f32 [context, half].
+
+    `position` is the address of a device i32, or None where the tables are already cut to the step's rows.
+    """
+
+    cos: Address
+    sin: Address
+    position: Address | None
+    hd: int
+    half: int
+
+
+@dataclass(frozen=True)
+class RopeFold:
+    """A product's parts turned in its own launch: `turns` has one entry a part, None for a part left as it is."""
+
+    rotation: Rotation
+    turns: tuple[Turn | None, ...]
+
+
+@dataclass(frozen=True)
+class GemvPart:
+    """One product: `weights` planes of [n, k] (`lowering.repack`), `bias` f32 [n], result rows `y`."""
+
+    weights: Address
+    n: int
+    y: Rows | None
+    bias: Address | None = None
+
+
+@dataclass(frozen=True)
+class GemvSpec:
+    """Products of one activation x [m, k] by up to four matrices of one format, in one launch.
+
+    `then` a Norm: one part, whose product is normed (and kept only where the part has a `y`). `then` a RopeFold: the
+    turned parts' heads land in their `y` rotated. `quantized`: one part, its product quantized.
+    """
+
+    x: Rows | Quantized
+    format: Format
+    k: int
+    m: int
+    parts: tuple[GemvPart, ...]
+    then: Norm | RopeFold | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class GluSpec:
+    """act(x · gate + gate_bias) * (x · up + up_bias), both [n, k] of one format."""
+
+    x: Rows | Quantized
+    format: Format
+    k: int
+    n: int
+    m: int
+    gate: Address
+    up: Address
+    act: Activation
+    gate_bias: Address | None = None
+    up_bias: Address | None = None
+    y: Rows | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class GatherSpec:
+    """Rows of a constant table by m device indices (i32), times `scale`; then a norm of them in the same launch.
+
+    `table` holds planes of [table_rows, cols]. An index outside the table reads its nearest row.
+    """
+
+    table: Address
+    format: Format
+    table_rows: int
+    cols: int
+    index: Address
+    m: int
+    y: Rows | None
+    scale: float = 1.0
+    then: Norm | None = None
+
+
+@dataclass(frozen=True)
+class NormSpec:
+    """A norm of m rows of `cols` values."""
+
+    x: Rows
+    m: int
+    cols: int
+    norm: Norm
+
+
+@dataclass(frozen=True)
+class RopeSide:
+    """`heads` heads a row: head h of row r is `x_unit * h` values into row r of x, and lands so in y by `y_unit`.
+
+    A unit of None is the head size.
+    """
+
+    x: Rows
+    y: Rows
+    heads: int
+    norm: HeadNorm | None = None
+    x_unit: int | None = None
+    y_unit: int | None = None
+
+
+@dataclass(frozen=True)
+class RopeSpec:
+    """Up to four sides turned in one launch."""
+
+    rotation: Rotation
+    m: int
+    sides: tuple[RopeSide, ...]
+
+
+@dataclass(frozen=True)
+class AttentionSpec:
+    """Causal attention of q [m, heads * hd] over key and value tables of `length` rows; row r sees 0..position + r.
+
+    Key head g is at values [g * hd, ...) of a key row, value head g at [g * vd, ...) of a value row; query head h
+    reads head h / (heads / kv_heads). `window` w keeps the last w positions. `sinks` f32 [heads] join each head's
+    maximum and sum. The keys of this step's rows are already in the tables.
+    """
+
+    q: Rows
+    keys: Rows
+    values: Rows
+    position: Address
+    heads: int
+    kv_heads: int
+    hd: int
+    vd: int
+    length: int
+    m: int
+    scale: float
+    window: int | None = None
+    sinks: Address | None = None
+    y: Rows | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class Advance:
+    """token := the index found for row 0; position := position + 1; both device i32."""
+
+    token: Address
+    position: Address
+
+
+@dataclass(frozen=True)
+class ArgMaxSpec:
+    """The lowest index of each row's largest value, i32 [m]; a NaN is larger than every number, as in numpy."""
+
+    x: Rows
+    n: int
+    m: int
+    out: Address
+    advance: Advance | None = None
+
+
+@dataclass(frozen=True)
+class BinarySpec:
+    """op(a, f(b)) over [m, n], f the activation `gate` or none; b may be one row or one column, repeated."""
+
+    op: BinaryOp
+    a: Rows
+    b: Rows
+    m: int
+    n: int
+    broadcast: Broadcast = Broadcast.NONE
+    gate: Activation = Activation.NONE
+    y: Rows | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class SwigluSpec:
+    """silu(gate) * up over [m, n]."""
+
+    gate: Rows
+    up: Rows
+    m: int
+    n: int
+    y: Rows | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class UnarySpec:
+    """factor * f(x) over [m, n]: an activation with factor 1, or a scale with no activation."""
+
+    x: Rows
+    m: int
+    n: int
+    act: Activation = Activation.NONE
+    factor: float = 1.0
+    y: Rows | None = None
+    quantized: Quantized | None = None
+
+
+@dataclass(frozen=True)
+class QuantizeSpec:
+    """x [m, n] quantized."""
+
+    x: Rows
+    m: int
+    n: int
+    quantized: Quantized
+
+
+@dataclass(frozen=True)
+class CopySpec:
+    """m rows of `units` runs of `width` values, run u of a row at `x_unit * u` in x and at `y_unit * u` in y.
+
+    Writes rows into a table (y.row), slices heads (x_unit wider than width), joins them (y_unit wider), or copies.
+    """
+
+    x: Rows
+    y: Rows
+    m: int
+    width: int
+    units: int = 1
+    x_unit: int = 0
+    y_unit: int = 0
+
+
+@dataclass(frozen=True)
+class AdvanceSpec:
+    """The device-side step of a sequence alone: token := *next, position := position + 1."""
+
+    next: Address
+    advance: Advance
+
+
+Spec = (
+    GemvSpec
+    | GluSpec
+    | GatherSpec
+    | NormSpec
+    | RopeSpec
+    | AttentionSpec
+    | ArgMaxSpec
+    | BinarySpec
+    | SwigluSpec
+    | UnarySpec
+    | QuantizeSpec
+    | CopySpec
+    | AdvanceSpec
+)
+
+__all__ = [
+    "Advance",
+    "AdvanceSpec",
+    "ArgMaxSpec",
+    "AttentionSpec",
+    "BinarySpec",
+    "CopySpec",
+    "GatherSpec",
+    "GemvPart",
+    "GemvSpec",
+    "GluSpec",
+    "HeadNorm",
+    "Norm",
+    "NormSpec",
+    "QuantizeSpec",
+    "Quantized",
+    "RopeFold",
+    "RopeSide",
+    "RopeSpec",
+    "Rotation",
+    "Rows",
+    "Spec",
+    "SwigluSpec",
+    "Turn",
+    "UnarySpec",
+]
