@@ -1,0 +1,154 @@
+"""
+The step function: what its arguments and results are to the decoding loop, and what must hold of it as a whole.
+
+Argument attributes: `tgraph.token` (token ids, tensor<Rxi32>), `tgraph.position` (tensor<1xi32>), `tgraph.state =
+"name"` (a table that outlives the step). Result attributes: `tgraph.carry = N` says the result is argument N of the
+next step; `tgraph.logits` marks the logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DictionaryAttr, FileLineColLoc, IntegerAttr, ModuleOp, NameLoc, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+TOKEN, POSITION, STATE, CARRY, LOGITS = (
+    "tgraph.token",
+    "tgraph.position",
+    "tgraph.state",
+    "tgraph.carry",
+    "tgraph.logits",
+)
+
+
+@dataclass(frozen=True)
+class StepIo:
+    """Where a step's function keeps what the decoding loop needs, as argument and result numbers."""
+
+    token: int
+    position: int | None
+    states: dict[int, str]
+    """Argument number → the state's name."""
+    carries: dict[int, int]
+    """Result number → the argument it becomes at the next step."""
+    logits: int | None
+    """The result that holds the logits."""
+
+
+def step_function(module: ModuleOp) -> FuncOp:
+    """The module's one function with a token argument; VerifyException where there is none, or more than one."""
+    found = [op for op in module.ops if isinstance(op, FuncOp) and _marked(op.arg_attrs, TOKEN)]
+    if len(found) != 1:
+        raise VerifyException(f"expected one function with a {TOKEN} argument, got {len(found)}")
+    return found[0]
+
+
+def step_io(func: FuncOp) -> StepIo:
+    """Reads and checks the argument and result attributes of a step."""
+    where = f"step @{func.sym_name.data}"
+    tokens, positions = _marked(func.arg_attrs, TOKEN), _marked(func.arg_attrs, POSITION)
+    if len(tokens) != 1 or len(positions) > 1:
+        raise VerifyException(
+            f"{where}: expected one {TOKEN} argument and at most one {POSITION}, got {len(tokens)} and {len(positions)}"
+        )
+    states: dict[int, str] = {}
+    for k, attrs in _dicts(func.arg_attrs):
+        name = attrs.data.get(STATE)
+        if name is None:
+            continue
+        if not isinstance(name, StringAttr) or name.data in states.values():
+            raise VerifyException(f"{where} argument {k}: expected {STATE} to be a name of its own, got {name}")
+        states[k] = name.data
+    return StepIo(
+        token=tokens[0],
+        position=positions[0] if positions else None,
+        states=states,
+        carries=_carries(func, where, states),
+        logits=next(iter(_marked(func.res_attrs, LOGITS)), None),
+    )
+
+
+def _carries(func: FuncOp, where: str, states: dict[int, str]) -> dict[int, int]:
+    inputs, outputs = func.function_type.inputs.data, func.function_type.outputs.data
+    carries: dict[int, int] = {}
+    for k, attrs in _dicts(func.res_attrs):
+        target = attrs.data.get(CARRY)
+        if target is None:
+            continue
+        n = target.value.data if isinstance(target, IntegerAttr) else -1
+        if not 0 <= n < len(inputs) or n in carries.values():
+            raise VerifyException(f"{where} result {k}: expected {CARRY} to name an argument of its own, got {target}")
+        if inputs[n] != outputs[k]:
+            raise VerifyException(
+                f"{where} result {k}: expected {inputs[n]}, the type of argument {n} it becomes, got {outputs[k]}"
+            )
+        carries[k] = n
+    if missing := sorted(set(states) - set(carries.values())):
+        raise VerifyException(f"{where}: expected each state among the results, got none for '{states[missing[0]]}'")
+    return carries
+
+
+def step_return(func: FuncOp) -> ReturnOp:
+    """The return of a step."""
+    last = func.body.block.last_op
+    if not isinstance(last, ReturnOp):
+        raise VerifyException(
+            f"step @{func.sym_name.data}: expected a func.return at its end, got {last and last.name}"
+        )
+    return last
+
+
+def verify_dominance(module: ModuleOp) -> None:
+    """
+    Checks that each operand is defined before its use, in one walk: xDSL's own verifier leaves this open for ops built
+    through Python. Only single-block regions are looked into.
+    """
+    for op in module.body.block.ops:
+        for region in op.regions:
+            for block in region.blocks:
+                _dominates(block, set())
+
+
+def _dominates(block: Block, seen: set[SSAValue]) -> None:
+    own = set(seen)
+    own.update(block.args)
+    for op in block.ops:
+        for k, operand in enumerate(op.operands):
+            if operand not in own:
+                raise VerifyException(f"{op.name}: operand {k} ({_name(operand)}) does not dominate its use")
+        for region in op.regions:
+            for inner in region.blocks:
+                _dominates(inner, own)
+        own.update(op.results)
+
+
+def _name(value: SSAValue) -> str:
+    if isinstance(value, OpResult):
+        return f"a result of {value.op.name}"
+    assert isinstance(value, BlockArgument)
+    return f"argument {value.index} of another block"
+
+
+def _dicts(attrs: object) -> Iterator[tuple[int, DictionaryAttr]]:
+    data = getattr(attrs, "data", ())
+    for k, entry in enumerate(data):
+        if isinstance(entry, DictionaryAttr):
+            yield k, entry
+
+
+def _marked(attrs: object, name: str) -> list[int]:
+    return [k for k, entry in _dicts(attrs) if name in entry.data]
+
+
+def located(op: Operation, message: str) -> str:
+    """`message` with the op's source location in front, where it has one."""
+    location = op.location
+    if isinstance(location, FileLineColLoc):
+        return f"{location.filename.data}:{location.line.data}:{location.column.data}: {message}"
+    if isinstance(location, NameLoc):
+        return f"{location.desc.data}: {message}"
+    return message
