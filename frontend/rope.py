@@ -1,0 +1,71 @@
+"""Rotary position embeddings: the variants a config.json may ask for, and their inverse frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class DefaultRope:
+    """RoFormer's rotation (https://arxiv.org/abs/2104.09864, section 3.2): pair i turns by theta^(-2i/d) a position."""
+
+    theta: float
+
+
+@dataclass(frozen=True)
+class LinearRope:
+    """Position interpolation (https://arxiv.org/abs/2306.15595): every frequency divided by `factor`."""
+
+    theta: float
+    factor: float
+
+
+@dataclass(frozen=True)
+class Llama3Rope:
+    """Llama 3.1's rotation: long wavelengths divided by `factor`, short ones kept, those between interpolated.
+
+    A wavelength is long past `original_context / low_freq_factor` positions, and short below
+    `original_context / high_freq_factor`.
+    """
+
+    theta: float
+    factor: float
+    low_freq_factor: float
+    high_freq_factor: float
+    original_context: int
+
+
+Rope = DefaultRope | LinearRope | Llama3Rope
+
+
+def inverse_frequencies(rope: Rope, head_dim: int) -> NDArray[np.float32]:
+    """The angle each pair of a head's values turns by a position, in radians, f32[head_dim / 2].
+
+    In f32 throughout and in the order of operations of transformers' `modeling_rope_utils`: an f64 table differs in the
+    last bits, which thousands of positions multiply. theta^x is the one step that may differ by a rounding.
+    """
+    f32 = np.float32
+    exponents = np.arange(0, head_dim, 2, dtype=np.float32) / f32(head_dim)
+    frequencies = f32(1) / f32(rope.theta) ** exponents
+    match rope:
+        case DefaultRope():
+            return frequencies
+        case LinearRope(factor=factor):
+            return frequencies / f32(factor)
+        case Llama3Rope():
+            return _llama3(rope, frequencies)
+
+
+def _llama3(rope: Llama3Rope, frequencies: NDArray[np.float32]) -> NDArray[np.float32]:
+    f32 = np.float32
+    low, context = f32(rope.low_freq_factor), f32(rope.original_context)
+    wavelengths = f32(2 * pi) / frequencies
+    is_long = wavelengths > f32(rope.original_context / rope.low_freq_factor)
+    is_short = wavelengths < f32(rope.original_context / rope.high_freq_factor)
+    smooth = (context / wavelengths - low) / f32(rope.high_freq_factor - rope.low_freq_factor)
+    between = (f32(1) - smooth) * frequencies / f32(rope.factor) + smooth * frequencies
+    return np.where(is_long, frequencies / f32(rope.factor), np.where(is_short, frequencies, between))
