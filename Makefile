@@ -25,11 +25,11 @@ lint: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# The type checker reads the package as it is imported: a folder of links, laid as setuptools maps the folders.
+# The type checker reads the package as it is imported: a tree of links, laid as setuptools maps the folders.
 types: venv
 	rm -rf build/types && mkdir -p $(TYPES)
-	for f in lanelink/*; do ln -s ../../../$$f $(TYPES)/; done
-	for d in dialects passes lowering kernels frontend; do ln -s ../../../$$d $(TYPES)/$$d; done
+	cp -rs $(CURDIR)/lanelink/* $(TYPES)/
+	cp -rs $(CURDIR)/dialects $(CURDIR)/passes $(CURDIR)/lowering $(CURDIR)/kernels $(CURDIR)/frontend $(TYPES)/
 	$(BIN)/basedpyright --project pyrightconfig.json
 
 lit: venv

@@ -1,4 +1,4 @@
-"""What stock `xdsl-opt` finds of lanelink through the `xdsl.universe` entry point: dialects and passes, by lazy getters."""
+"""What stock `xdsl-opt` finds of lanelink through the `xdsl.universe` entry point: dialects, passes, lazily."""
 
 from collections.abc import Callable
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from lanelink.dialects.formats import BLOCK_VALUES, Format
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FloatAttr,
     IntAttr,
-    IntegerType,
     StringAttr,
     TensorType,
     f32,
@@ -21,9 +21,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
-
-from lanelink.dialects.formats import BLOCK_VALUES, Format
 
 
 @irdl_attr_definition
@@ -233,14 +232,19 @@ def parse_matrix(parser: AttrParser) -> tuple[int, int]:
     return dims[0], dims[1]
 
 
+def static_shape(kind: Attribute, element: Attribute) -> tuple[int, ...] | None:
+    """The shape of a tensor of `element` with static dimensions of at least 1; none for anything else."""
+    if not isa(kind, TensorType[Attribute]) or kind.element_type != element or not all(d > 0 for d in kind.get_shape()):
+        return None
+    return kind.get_shape()
+
+
 def matrix(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, int]:
     """(rows, width) of a static two-dimensional tensor of `element`; VerifyException naming `what` otherwise."""
-    kind = value.type
-    if isinstance(kind, TensorType) and kind.element_type == element:
-        shape = kind.get_shape()
-        if len(shape) == 2 and all(d > 0 for d in shape):
-            return shape[0], shape[1]
-    raise VerifyException(f"{what}: expected a static tensor<RxWx{element}>, got {kind}")
+    shape = static_shape(value.type, element)
+    if shape is None or len(shape) != 2:
+        raise VerifyException(f"{what}: expected a static tensor<RxWx{element}>, got {value.type}")
+    return shape[0], shape[1]
 
 
 def activation(value: SSAValue, what: str) -> tuple[int, int]:
@@ -258,12 +262,10 @@ def vector(value: SSAValue, what: str, length: int, element: Attribute = f32) ->
 
 def indices(value: SSAValue, what: str) -> int:
     """The number of device-resident indices in a tensor<Nxi32>."""
-    kind = value.type
-    if isinstance(kind, TensorType) and isinstance(kind.element_type, IntegerType) and kind.element_type == i32:
-        shape = kind.get_shape()
-        if len(shape) == 1 and shape[0] > 0:
-            return shape[0]
-    raise VerifyException(f"{what}: expected tensor<Nxi32>, got {kind}")
+    shape = static_shape(value.type, i32)
+    if shape is None or len(shape) != 1:
+        raise VerifyException(f"{what}: expected tensor<Nxi32>, got {value.type}")
+    return shape[0]
 
 
 def element_count(kind: Attribute) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, TensorType
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, static_shape
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType
 
 
 @irdl_op_definition
@@ -44,15 +43,11 @@ class ConstantOp(IRDLOperation):
             if isinstance(self.source, RopeTableAttr):
                 raise VerifyException(f"constant: expected a rotation table as tensor<PxHxf32>, got {kind}")
             return
-        if (
-            not isinstance(kind, TensorType)
-            or not isinstance(kind.element_type, Float32Type)
-            or not all(d > 0 for d in kind.get_shape())
-        ):
+        shape = static_shape(kind, f32)
+        if shape is None:
             raise VerifyException(f"constant: expected !tgraph.rows or a static tensor<...xf32>, got {kind}")
         if isinstance(self.source, RopeTableAttr):
             half = len(self.source.frequencies)
-            shape = kind.get_shape()
             if len(shape) != 2 or shape[1] != half:
                 raise VerifyException(
                     f"constant: expected tensor<Px{half}xf32> for a table of {half} frequencies, got {kind}"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC
 
+from lanelink.dialects.tgraph.attributes import matrix, same
+from lanelink.dialects.tgraph.lifted import LiftedOp
 from xdsl.dialects.builtin import Float32Type, FloatAttr, f32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import irdl_attr_definition, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
-
-from lanelink.dialects.tgraph.attributes import matrix, same
-from lanelink.dialects.tgraph.lifted import LiftedOp
 
 
 class BinaryKind(StrEnum):
@@ -74,7 +73,8 @@ class ElementwiseOp(LiftedOp):
         b = matrix(self.b, "elementwise b")
         if b not in ((rows, width), (1, width), (rows, 1)):
             raise VerifyException(
-                f"elementwise b: expected {rows}x{width}, 1x{width} or {rows}x1 beside a of {rows}x{width}, got {b[0]}x{b[1]}"
+                f"elementwise b: expected {rows}x{width}, 1x{width} or {rows}x1 beside a of {rows}x{width}, "
+                f"got {b[0]}x{b[1]}"
             )
         same("elementwise result", (rows, width), matrix(self.result, "elementwise result"))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from lanelink.dialects.tgraph.lifted import LiftedOp
+from lanelink.dialects.tgraph.tables import SetRowOp
 from xdsl.dialects.utils import AbstractYieldOperation, EnumAttribute
-from xdsl.ir import Attribute, Block, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -23,9 +25,6 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
-
-from lanelink.dialects.tgraph.lifted import LiftedOp
-from lanelink.dialects.tgraph.tables import SetRowOp
 
 
 class FusionClass(StrEnum):
@@ -134,7 +133,8 @@ class FusedOp(IRDLOperation):
         expected = [o.type for o in self.inputs]
         if got != expected:
             raise VerifyException(
-                f"fused {self.fusion_class.data.value}: expected block arguments of {_types(expected)}, got {_types(got)}"
+                f"fused {self.fusion_class.data.value}: expected block arguments of {_types(expected)}, "
+                f"got {_types(got)}"
             )
         kept = [v.type for v in self.yielded]
         results = [r.type for r in self.outputs]
@@ -158,7 +158,7 @@ class FusedOp(IRDLOperation):
         printer.print_string(f" {self.fusion_class.data.value}(")
         printer.enter_scope()
 
-        def argument(pair: tuple[SSAValue, SSAValue]) -> None:
+        def argument(pair: tuple[BlockArgument, SSAValue]) -> None:
             inner, outer = pair
             printer.print_block_argument(inner, print_type=False)
             printer.print_string(" = ")

@@ -11,7 +11,6 @@ from xdsl.irdl import IRDLOperation, opt_prop_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-
 INDEX = TensorType(i32, [1])
 """The type of a row index or position: one i32 on the device."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
+from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_operand
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, f32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
@@ -21,9 +23,6 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
-
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
-from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_operand
 
 
 class NormKind(StrEnum):
@@ -119,7 +118,8 @@ class FusedRowOp(LiftedOp):
 @irdl_op_definition
 class RopeOp(LiftedOp):
     """
-    Rotary position embedding (Su et al., RoFormer): turns the pairs (i, i+half) of the first 2·half values of every head.
+    Rotary position embedding (Su et al., RoFormer): turns the pairs (i, i+half) of the first
+    2·half values of every head.
 
     Row r of x takes row position+r of the cos and sin tables ([P, half]); without a position the tables hold the rows
     themselves ([R, half]). out[i] = x[i]·cos − x[i+half]·sin, out[i+half] = x[i+half]·cos + x[i]·sin.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from lanelink.dialects.tgraph.attributes import indices, matrix, positive, same
+from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
-
-from lanelink.dialects.tgraph.attributes import indices, matrix, positive, same
-from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
 @irdl_op_definition

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same
+from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
-
-from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same
-from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
 @irdl_op_definition

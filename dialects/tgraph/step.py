@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DictionaryAttr, FileLineColLoc, IntegerAttr, ModuleOp, NameLoc, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc, IntegerAttr, ModuleOp, NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -133,14 +133,11 @@ def _name(value: SSAValue) -> str:
     return f"argument {value.index} of another block"
 
 
-def _dicts(attrs: object) -> Iterator[tuple[int, DictionaryAttr]]:
-    data = getattr(attrs, "data", ())
-    for k, entry in enumerate(data):
-        if isinstance(entry, DictionaryAttr):
-            yield k, entry
+def _dicts(attrs: ArrayAttr[DictionaryAttr] | None) -> Iterator[tuple[int, DictionaryAttr]]:
+    return enumerate(() if attrs is None else attrs.data)
 
 
-def _marked(attrs: object, name: str) -> list[int]:
+def _marked(attrs: ArrayAttr[DictionaryAttr] | None, name: str) -> list[int]:
     return [k for k, entry in _dicts(attrs) if name in entry.data]
 
 

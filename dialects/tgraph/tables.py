@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from lanelink.dialects.tgraph.attributes import RowsType, indices, matrix, same
+from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, check_row, opt_int_attr, opt_operand
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, f32
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, result_def
-
-from lanelink.dialects.tgraph.attributes import RowsType, indices, matrix, same
-from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, check_row, opt_int_attr, opt_operand
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -94,7 +93,8 @@ class SetRowOp(LiftedOp):
 
     Example:
     ```mlir
-    %t1 = tgraph.set_row %t0, %rows at %pos : (tensor<256x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<256x64xf32>
+    %t1 = tgraph.set_row %t0, %rows at %pos
+      : (tensor<256x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<256x64xf32>
     ```
     """
 
