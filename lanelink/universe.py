@@ -13,7 +13,13 @@ def _tgraph() -> Dialect:
     return TGraph
 
 
-DIALECTS: dict[str, Callable[[], Dialect]] = {"tgraph": _tgraph}
+def _launch() -> Dialect:
+    from lanelink.dialects.launch import LaunchDialect
+
+    return LaunchDialect
+
+
+DIALECTS: dict[str, Callable[[], Dialect]] = {"tgraph": _tgraph, "launch": _launch}
 
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {}
 

@@ -1,1 +1,81 @@
+"""Level 3: `launch`, the launches a step runs as, over buffers, each with the lifted ops it covers."""
 
+from lanelink.dialects.launch.attention import AttentionOp
+from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
+from lanelink.dialects.launch.buffers import AllocOp, ConstantOp, CopyOp, ViewOp
+from lanelink.dialects.launch.elementwise import BinaryOp, QuantOp, ScaleOp, SwigluOp, UnaryOp
+from lanelink.dialects.launch.fold import FoldOp
+from lanelink.dialects.launch.functions import Act, ActivationAttr
+from lanelink.dialects.launch.products import GemmPartOp, GemmPartsOp, GemvF32Op, GemvGluOp, GemvOp
+from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp, RopeSideOp
+from lanelink.dialects.launch.tables import AdvanceOp, ArgMaxOp, GatherOp, SetRowOp, SliceOp
+from lanelink.dialects.launch.target import Numerics, NumericsAttr, TargetAttr
+from xdsl.ir import Dialect
+
+LaunchDialect = Dialect(
+    "launch",
+    [
+        ConstantOp,
+        AllocOp,
+        ViewOp,
+        CopyOp,
+        GemvOp,
+        GemvF32Op,
+        GemmPartOp,
+        GemmPartsOp,
+        GemvGluOp,
+        BinaryOp,
+        SwigluOp,
+        UnaryOp,
+        ScaleOp,
+        QuantOp,
+        NormOp,
+        RopeOp,
+        RopeSideOp,
+        RopePartsOp,
+        AttentionOp,
+        GatherOp,
+        SetRowOp,
+        SliceOp,
+        ArgMaxOp,
+        AdvanceOp,
+        FoldOp,
+    ],
+    [TargetAttr, NumericsAttr, ActivationAttr],
+)
+
+__all__ = [
+    "Act",
+    "AdvanceOp",
+    "AllocOp",
+    "ArgMaxOp",
+    "AttentionOp",
+    "BinaryOp",
+    "CompoundLaunch",
+    "ConstantOp",
+    "CopyOp",
+    "FoldOp",
+    "GatherOp",
+    "GemmPartOp",
+    "GemmPartsOp",
+    "GemvF32Op",
+    "GemvGluOp",
+    "GemvOp",
+    "Launch",
+    "LaunchDialect",
+    "LeafLaunch",
+    "NormOp",
+    "Numerics",
+    "Placed",
+    "QuantOp",
+    "RopeOp",
+    "RopePartsOp",
+    "RopeSideOp",
+    "ScaleOp",
+    "SetRowOp",
+    "SliceOp",
+    "SwigluOp",
+    "TargetAttr",
+    "UnaryOp",
+    "ViewOp",
+]

@@ -1,0 +1,152 @@
+"""Buffers and constants of a linked step. None of these is a launch on the device but `copy`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr, RowsType
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """
+    A constant in device memory, laid out for its kernels when the step is loaded.
+
+    Example:
+    ```mlir
+    %w = launch.constant #tgraph.checkpoint<"lm_head.weight"> : !tgraph.rows<bf16, 256x128, transposed>
+    ```
+    """
+
+    name = "launch.constant"
+
+    source = prop_def(base(CheckpointAttr) | base(RopeTableAttr))
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($result)"
+
+    def __init__(self, source: Attribute, type: Attribute) -> None:
+        super().__init__(properties={"source": source}, result_types=[type])
+
+    def verify_(self) -> None:
+        if not isinstance(self.result.type, RowsType) and not isa(self.result.type, MemRefType[Attribute]):
+            raise VerifyException(f"launch.constant: expected !tgraph.rows or a memref, got {self.result.type}")
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """
+    A buffer of the step's: f32 rows, indices, or quantized activations. `plan-buffers` gives it its `offset` in bytes
+    in the step's arena.
+
+    Example:
+    ```mlir
+    %b = launch.alloc : memref<1x128xf32>
+    ```
+    """
+
+    name = "launch.alloc"
+
+    result = result_def()
+
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type: Attribute) -> None:
+        super().__init__(result_types=[type])
+
+    def verify_(self) -> None:
+        if not isinstance(self.result.type, Q8Type) and not isa(self.result.type, MemRefType[Attribute]):
+            raise VerifyException(f"launch.alloc: expected a memref or !tgraph.q8, got {self.result.type}")
+
+
+@irdl_op_definition
+class ViewOp(Launch):
+    """
+    Names the range of `x` from `offset` values on; nothing runs.
+
+    Example:
+    ```mlir
+    %v = launch.view %x offset 128 covers [4] : memref<3x128xf32> -> memref<1x128xf32>
+    ```
+    """
+
+    name = "launch.view"
+
+    offset = prop_def(IntegerAttr[I64])
+    covers = prop_def(DenseArrayBase[I64])
+    x = operand_def()
+    result = result_def()
+
+    def __init__(self, x: SSAValue, offset: int, covers: Sequence[int], type: Attribute) -> None:
+        super().__init__(
+            operands=[x],
+            properties={"offset": IntegerAttr(offset, i64), "covers": covers_attr(covers)},
+            result_types=[type],
+        )
+
+    def covered(self) -> list[int]:
+        return list(self.covers.get_values())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.x)
+        printer.print_string(f" offset {self.offset.value.data}")
+        self.print_fields(printer, ("offset",))
+        printer.print_string(" : ")
+        printer.print_attribute(self.x.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ViewOp:
+        operand = parser.parse_unresolved_operand()
+        parser.parse_keyword("offset")
+        offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        attributes = parser.parse_optional_attr_dict()
+        covers = parse_covers(parser)
+        parser.parse_punctuation(":")
+        x = parser.resolve_operand(operand, parser.parse_type())
+        parser.parse_punctuation("->")
+        op = cls(x, offset, covers, parser.parse_type())
+        op.attributes |= attributes
+        return op
+
+    def verify_(self) -> None:
+        rows, width = buffer_shape(self.x, "launch.view x")
+        taken_rows, taken_width = buffer_shape(self.result, "launch.view result")
+        held, taken, offset = rows * width, taken_rows * taken_width, self.offset.value.data
+        if not 0 <= offset <= held - taken:
+            raise VerifyException(
+                f"launch.view offset: expected 0 to {held - taken} ({taken} of {held} values), got {offset}"
+            )
+
+
+@irdl_op_definition
+class CopyOp(LeafLaunch):
+    """
+    Copies a whole buffer: a table whose old rows a reader still needs, a result carried to the next step.
+
+    Example:
+    ```mlir
+    launch.copy(x = %old : memref<256x64xf32>, out = %new : memref<256x64xf32>) covers []
+    ```
+    """
+
+    name = "launch.copy"
+
+    x = operand_def()
+    out = operand_def()
+
+    def verify_(self) -> None:
+        check("launch.copy out", self.x.type, self.out.type)

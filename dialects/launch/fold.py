@@ -1,0 +1,37 @@
+"""`launch.fold`: launches run as one, each over what the ones before it wrote."""
+
+from __future__ import annotations
+
+from lanelink.dialects.launch.base import CompoundLaunch
+from lanelink.dialects.launch.products import GemmPartsOp, GemvF32Op, GemvOp
+from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp
+from lanelink.dialects.launch.tables import GatherOp
+from xdsl.irdl import irdl_op_definition, region_def, traits_def
+from xdsl.traits import NoTerminator
+
+
+@irdl_op_definition
+class FoldOp(CompoundLaunch):
+    """
+    One launch of several kinds: the first is a product or a gather, the last a norm of its rows or a rotation of its
+    heads. Each part reads what the parts before it wrote.
+
+    Example:
+    ```mlir
+    launch.fold() {
+      launch.gather(table = %e : !tgraph.rows<bf16, 256x64>, index = %t : memref<1xi32>,
+        out = %x : memref<1x64xf32>) covers [0]
+      launch.norm(x = %x : memref<1x64xf32>, w = %w : memref<64xf32>, out = %h : memref<1x64xf32>)
+        {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1]
+    }
+    ```
+    """
+
+    name = "launch.fold"
+
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def verify_(self) -> None:
+        self.verify_members((GatherOp, GemvOp, GemvF32Op, GemmPartsOp, NormOp, RopeOp, RopePartsOp), least=2)

@@ -1,0 +1,224 @@
+"""Products by a constant matrix: one, several of one activation, a gated pair."""
+
+from __future__ import annotations
+
+from lanelink.dialects.launch.base import (
+    CompoundLaunch,
+    LeafLaunch,
+    Placed,
+    activation_shape,
+    buffer_shape,
+    check,
+    check_index,
+    check_results,
+    check_rows,
+    check_vector,
+)
+from lanelink.dialects.launch.functions import ActivationAttr
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+ROWS_PER_WARP = (1, 2, 4)
+"""Weight rows one warp may take at a time."""
+
+
+def check_per_warp(op: str, per_warp: IntegerAttr | None) -> None:
+    """Checks a schedule's rows per warp, where it has set them."""
+    if per_warp is not None and per_warp.value.data not in ROWS_PER_WARP:
+        raise VerifyException(f"{op} per_warp: expected one of {ROWS_PER_WARP}, got {per_warp.value.data}")
+
+
+@irdl_op_definition
+class GemvOp(Placed):
+    """
+    x[m,k] · Wᵀ (+ bias) → out[m,n], W checkpoint rows [n,k]; also, or instead, the result quantized.
+
+    Example:
+    ```mlir
+    launch.gemv(x = %x : memref<1x128xf32>, w = %w : !tgraph.rows<bf16, 64x128, transposed>,
+      out = %y : memref<1x64xf32>) covers [2]
+    ```
+    """
+
+    name = "launch.gemv"
+
+    per_warp = opt_prop_def(IntegerAttr[I64])
+    x = operand_def()
+    w = operand_def()
+    bias = opt_operand_def()
+    out = opt_operand_def()
+    at = opt_operand_def()
+    quant = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def index(self):
+        return self.at
+
+    def verify_(self) -> None:
+        m, k = activation_shape(self.x, "launch.gemv x")
+        n = check_rows(self.w, "launch.gemv w", None, k)
+        check_format(self.x.type, self.w.type)
+        check_vector(self.bias, "launch.gemv bias", n)
+        check_index(self.at, "launch.gemv at")
+        check_results("launch.gemv", self.out, self.quant, (m, n))
+        self.check_placement(self.out, m, n)
+        check_per_warp("launch.gemv", self.per_warp)
+
+
+@irdl_op_definition
+class GemvF32Op(Placed):
+    """
+    x[m,k] · W (+ bias) → out[m,n], W a plain f32 tensor [k,n].
+
+    Example:
+    ```mlir
+    launch.gemv_f32(x = %x : memref<1x128xf32>, w = %w : memref<128x64xf32>, out = %y : memref<1x64xf32>) covers [2]
+    ```
+    """
+
+    name = "launch.gemv_f32"
+
+    x = operand_def()
+    w = operand_def()
+    bias = opt_operand_def()
+    out = operand_def()
+    at = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def index(self):
+        return self.at
+
+    def verify_(self) -> None:
+        m, k = buffer_shape(self.x, "launch.gemv_f32 x")
+        inner, n = buffer_shape(self.w, "launch.gemv_f32 w")
+        check("launch.gemv_f32 w: inputs", k, inner)
+        check_vector(self.bias, "launch.gemv_f32 bias", n)
+        check_index(self.at, "launch.gemv_f32 at")
+        self.check_placement(self.out, m, n)
+
+
+@irdl_op_definition
+class GemmPartOp(Placed):
+    """
+    One product of a `launch.gemm_parts`: its rows, its bias, and where its result lands.
+
+    Example:
+    ```mlir
+    launch.gemm_part(w = %w : !tgraph.rows<q8_0, 64x128, transposed>, out = %t : memref<256x64xf32>,
+      at = %p : memref<1xi32>) covers [3, 9]
+    ```
+    """
+
+    name = "launch.gemm_part"
+
+    w = operand_def()
+    bias = opt_operand_def()
+    out = operand_def()
+    at = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def index(self):
+        return self.at
+
+
+@irdl_op_definition
+class GemmPartsOp(CompoundLaunch):
+    """
+    Several products of one activation by rows of one format, as one launch.
+
+    Example:
+    ```mlir
+    launch.gemm_parts(x = %x : !tgraph.q8<1x128>) {
+      launch.gemm_part(w = %wq : !tgraph.rows<q8_0, 128x128, transposed>, out = %q : memref<1x128xf32>) covers [2]
+      launch.gemm_part(w = %wk : !tgraph.rows<q8_0, 64x128, transposed>, out = %k : memref<1x64xf32>) covers [3]
+    }
+    ```
+    """
+
+    name = "launch.gemm_parts"
+
+    per_warp = opt_prop_def(IntegerAttr[I64])
+    x = operand_def()
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def verify_(self) -> None:
+        self.verify_members((GemmPartOp,), least=2)
+        m, k = activation_shape(self.x, "launch.gemm_parts x")
+        formats: set[str] = set()
+        for part in self.body.block.ops:
+            assert isinstance(part, GemmPartOp)
+            n = check_rows(part.w, "launch.gemm_part w", None, k)
+            check_format(self.x.type, part.w.type)
+            formats.add(str(part.w.type.format.data) if isinstance(part.w.type, RowsType) else "")
+            check_vector(part.bias, "launch.gemm_part bias", n)
+            check_index(part.at, "launch.gemm_part at")
+            part.check_placement(part.out, m, n)
+        if len(formats) > 1:
+            raise VerifyException(f"launch.gemm_parts: expected rows of one format, got {', '.join(sorted(formats))}")
+        check_per_warp("launch.gemm_parts", self.per_warp)
+
+
+@irdl_op_definition
+class GemvGluOp(LeafLaunch):
+    """
+    act(x · Wgᵀ + bg) · (x · Wuᵀ + bu): a gated pair of products of one activation.
+
+    Example:
+    ```mlir
+    launch.gemv_glu(x = %x : memref<1x128xf32>, wg = %g : !tgraph.rows<bf16, 256x128, transposed>,
+                    wu = %u : !tgraph.rows<bf16, 256x128, transposed>, out = %y : memref<1x256xf32>)
+      {act = #launch<act silu>} covers [12, 13, 14]
+    ```
+    """
+
+    name = "launch.gemv_glu"
+
+    act = prop_def(ActivationAttr)
+    per_warp = opt_prop_def(IntegerAttr[I64])
+    x = operand_def()
+    wg = operand_def()
+    wu = operand_def()
+    bg = opt_operand_def()
+    bu = opt_operand_def()
+    out = opt_operand_def()
+    quant = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def verify_(self) -> None:
+        m, k = activation_shape(self.x, "launch.gemv_glu x")
+        n = check_rows(self.wg, "launch.gemv_glu wg", None, k)
+        check("launch.gemv_glu wu: its type against the gate's", self.wg.type, self.wu.type)
+        check_format(self.x.type, self.wg.type)
+        check_vector(self.bg, "launch.gemv_glu bg", n)
+        check_vector(self.bu, "launch.gemv_glu bu", n)
+        check_results("launch.gemv_glu", self.out, self.quant, (m, n))
+        if self.out is not None:
+            check("launch.gemv_glu out", (m, n), buffer_shape(self.out, "launch.gemv_glu out"))
+        check_per_warp("launch.gemv_glu", self.per_warp)
+
+
+def check_format(x: object, w: object) -> None:
+    """Checks that a quantized activation meets rows of a block format."""
+    if isinstance(x, Q8Type) and isinstance(w, RowsType) and not w.format.data.is_block:
+        raise VerifyException(f"w: expected rows of a block format beside a quantized x, got {w}")

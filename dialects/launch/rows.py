@@ -1,0 +1,207 @@
+"""Norms and rotations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lanelink.dialects.launch.base import (
+    CompoundLaunch,
+    LeafLaunch,
+    Placed,
+    buffer_shape,
+    check,
+    check_index,
+    check_results,
+    check_vector,
+)
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class NormOp(LeafLaunch):
+    """
+    RMSNorm of every `cols` values: s = x + add (stored in `sum` where given), out = s / rms(s) · w.
+
+    With `pre`, x is first normed itself: s = x / rms(x) · pre + add (a sandwich of norms).
+
+    Example:
+    ```mlir
+    launch.norm(x = %x : memref<1x64xf32>, add = %r : memref<1x64xf32>, sum = %s : memref<1x64xf32>,
+                w = %w : memref<64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [7, 8, 9]
+    ```
+    """
+
+    name = "launch.norm"
+    WRITES: ClassVar[tuple[str, ...]] = ("out", "quant", "sum")
+
+    cols = prop_def(IntegerAttr[I64])
+    eps = prop_def(FloatAttr[Float32Type])
+    pre_eps = opt_prop_def(FloatAttr[Float32Type])
+    x = operand_def()
+    pre = opt_operand_def()
+    add = opt_operand_def()
+    sum = opt_operand_def()
+    w = opt_operand_def()
+    out = opt_operand_def()
+    quant = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def verify_(self) -> None:
+        shape = buffer_shape(self.x, "launch.norm x")
+        cols = self.cols.value.data
+        if cols < 1 or shape[1] % cols:
+            raise VerifyException(f"launch.norm cols: expected a divisor of the row's {shape[1]} values, got {cols}")
+        for name in ("add", "sum", "out"):
+            value: SSAValue | None = getattr(self, name)
+            if value is not None:
+                check(f"launch.norm {name}", shape, buffer_shape(value, f"launch.norm {name}"))
+        if (self.pre is None) != (self.pre_eps is None):
+            raise VerifyException("launch.norm: expected pre and pre_eps together, got one without the other")
+        check_vector(self.pre, "launch.norm pre", cols)
+        check_vector(self.w, "launch.norm w", cols)
+        check_results("launch.norm", self.out, self.quant, shape)
+
+
+def check_heads(op: str, heads: int, head_dim: int, half: int) -> None:
+    """Checks the sizes of a rotation."""
+    if min(heads, head_dim, half) < 1 or 2 * half > head_dim:
+        raise VerifyException(
+            f"{op}: expected heads of at least 1 and a rotation inside the head, "
+            f"got {heads} heads of {head_dim} turned by {half} pairs"
+        )
+
+
+def check_tables(op: str, cos: SSAValue, sin: SSAValue, half: int) -> None:
+    """Checks the two rotation tables."""
+    check(f"{op}: sin table against cos", cos.type, sin.type)
+    check(f"{op}: table width", half, buffer_shape(cos, f"{op} cos")[1])
+
+
+@irdl_op_definition
+class RopeOp(Placed):
+    """
+    Rotary position embedding of every head, each after its own RMSNorm where `norm`.
+
+    Example:
+    ```mlir
+    launch.rope(x = %x : memref<1x128xf32>, norm = %n : memref<32xf32>, cos = %c : memref<256x16xf32>,
+      sin = %s : memref<256x16xf32>,
+                position = %p : memref<1xi32>, out = %y : memref<1x128xf32>)
+      {heads = 4 : i64, head_dim = 32 : i64, half = 16 : i64, norm_eps = 1.000000e-06 : f32} covers [3, 4]
+    ```
+    """
+
+    name = "launch.rope"
+
+    heads = prop_def(IntegerAttr[I64])
+    head_dim = prop_def(IntegerAttr[I64])
+    half = prop_def(IntegerAttr[I64])
+    norm_eps = opt_prop_def(FloatAttr[Float32Type])
+    x = operand_def()
+    norm = opt_operand_def()
+    cos = operand_def()
+    sin = operand_def()
+    position = opt_operand_def()
+    out = operand_def()
+    at = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def index(self):
+        return self.at
+
+    def verify_(self) -> None:
+        check_tables("launch.rope", self.cos, self.sin, self.half.value.data)
+        check_index(self.position, "launch.rope position")
+        check_side(self, self.head_dim.value.data, self.half.value.data)
+
+
+@irdl_op_definition
+class RopeSideOp(Placed):
+    """
+    One side of a `launch.rope_parts`: its heads, their norm, and where they land.
+
+    Example:
+    ```mlir
+    launch.rope_side(x = %k : memref<1x64xf32>, out = %t : memref<256x64xf32>, at = %p : memref<1xi32>)
+      {heads = 2 : i64} covers [6]
+    ```
+    """
+
+    name = "launch.rope_side"
+
+    heads = prop_def(IntegerAttr[I64])
+    norm_eps = opt_prop_def(FloatAttr[Float32Type])
+    x = operand_def()
+    norm = opt_operand_def()
+    out = operand_def()
+    at = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def index(self):
+        return self.at
+
+
+@irdl_op_definition
+class RopePartsOp(CompoundLaunch):
+    """
+    Several rotations by the same tables at the same position, as one launch.
+
+    Example:
+    ```mlir
+    launch.rope_parts(cos = %c : memref<256x16xf32>, sin = %s : memref<256x16xf32>, position = %p : memref<1xi32>)
+      {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %q : memref<1x128xf32>, out = %qr : memref<1x128xf32>) {heads = 4 : i64} covers [5]
+      launch.rope_side(x = %k : memref<1x64xf32>, out = %kr : memref<1x64xf32>) {heads = 2 : i64} covers [6]
+    }
+    ```
+    """
+
+    name = "launch.rope_parts"
+
+    head_dim = prop_def(IntegerAttr[I64])
+    half = prop_def(IntegerAttr[I64])
+    cos = operand_def()
+    sin = operand_def()
+    position = opt_operand_def()
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def verify_(self) -> None:
+        self.verify_members((RopeSideOp,))
+        check_tables("launch.rope_parts", self.cos, self.sin, self.half.value.data)
+        check_index(self.position, "launch.rope_parts position")
+        for side in self.body.block.ops:
+            assert isinstance(side, RopeSideOp)
+            check_side(side, self.head_dim.value.data, self.half.value.data)
+
+
+def check_side(side: RopeOp | RopeSideOp, head_dim: int, half: int) -> None:
+    """Checks the heads of one rotation, their norm and their destination."""
+    heads = side.heads.value.data
+    check_heads(side.name, heads, head_dim, half)
+    rows, width = buffer_shape(side.x, f"{side.name} x")
+    check(f"{side.name} x width: {heads} heads of {head_dim}", heads * head_dim, width)
+    check_vector(side.norm, f"{side.name} norm", head_dim)
+    if side.norm is not None and side.norm_eps is None:
+        raise VerifyException(f"{side.name}: expected norm_eps beside norm, got none")
+    check_index(side.at, f"{side.name} at")
+    side.check_placement(side.out, rows, width)

@@ -1,0 +1,92 @@
+"""`lanelink-opt`: xDSL's own driver, with every diagnostic as text and an exit code, and no partial output file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from io import StringIO
+from typing import IO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import ArgSpecParseError
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from lanelink.dialects.tgraph.step import verify_dominance
+
+
+class OptMain(xDSLOptMain):
+    """xDSL's driver over our dialects and passes; an output file appears only when everything went well."""
+
+    _held: StringIO | None = None
+
+    def prepare_output(self) -> IO[str]:
+        # Held back until the end: a fault in a later chunk must not leave half a file.
+        self._held = _Unclosed()
+        return self._held
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        if not self.args.disable_verify:
+            prog.verify()
+            verify_dominance(prog)
+        super().apply_passes(prog)
+
+    def run(self) -> None:
+        super().run()
+        text = "" if self._held is None else self._held.getvalue()
+        if self.args.output_file is None:
+            sys.stdout.write(text)
+        else:
+            write_whole(self.args.output_file, text)
+
+
+class _Unclosed(StringIO):
+    """A buffer that the driver may close without losing its text."""
+
+    def close(self) -> None:
+        self.flush()
+
+
+def write_whole(path: str, text: str) -> None:
+    """Writes a file at once: the old one stays until the new one is complete."""
+    folder = os.path.dirname(path) or "."
+    handle, name = tempfile.mkstemp(dir=folder, prefix=os.path.basename(path) + ".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs `lanelink-opt`: 0 when all went well, 1 on bad input, 2 on bad usage. Diagnostics go to stderr."""
+    try:
+        driver = OptMain("lanelink's optimizer driver", args)
+    except (ValueError, ArgSpecParseError) as error:
+        # An unknown pass or pass option is bad usage.
+        print(f"lanelink-opt: {error}", file=sys.stderr)
+        return 2
+    try:
+        driver.run()
+    except (ParseError, DiagnosticException) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader has seen enough; keep the interpreter from complaining about it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        print(f"lanelink-opt: {driver.get_input_name()}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
