@@ -55,6 +55,23 @@ def norm(
     return s.astype(np.float32), y.astype(np.float32)
 
 
+def layer_norm(x: Floats, eps: float, weight: Floats | None = None, bias: Floats | None = None) -> Floats:
+    """(x - mean) / sqrt(var + eps) of rows x [m, cols], times weight [cols], plus bias [cols] (Ba et al., 2016)."""
+    s = x.astype(np.float64)
+    s = s - s.mean(axis=-1, keepdims=True)
+    y = s / np.sqrt(np.mean(s * s, axis=-1, keepdims=True) + eps)
+    if weight is not None:
+        y = y * weight.astype(np.float64)
+    return (y if bias is None else y + bias.astype(np.float64)).astype(np.float32)
+
+
+def softmax(x: Floats) -> Floats:
+    """exp(x - max) / sum, of rows x [m, cols]."""
+    s = x.astype(np.float64)
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
 def rope(
     x: Floats,
     cos: Floats,
@@ -83,29 +100,33 @@ def attention(
     q: Floats,
     keys: Floats,
     values: Floats,
-    position: int,
+    position: int | None,
     heads: int,
     kv_heads: int,
     scale: float | None = None,
     window: int | None = None,
     sinks: Floats | None = None,
+    softcap: float | None = None,
 ) -> Floats:
     """Causal attention of q [m, heads * hd] over keys [length, kv * hd] and values [length, kv * vd]: [m, heads * vd].
 
-    Row r attends to positions 0..position + r, of which a window w keeps those above position + r - w. A sink joins
-    its head's maximum and sum, and carries no value (gpt-oss). A row that sees nothing is 0.
+    Row r attends to positions 0..position + r (all `length` without a position), of which a window w keeps the last w.
+    A softcap c turns each score s to c * tanh(s / c) (Gemma 2). A sink joins its head's maximum and sum, and carries no
+    value (gpt-oss). A row that sees nothing is 0.
     """
     m = q.shape[0]
     hd, vd = q.shape[1] // heads, values.shape[1] // kv_heads
     factor = 1.0 / sqrt(hd) if scale is None else scale
     out = np.zeros((m, heads, vd), np.float64)
     for r in range(m):
-        last = position + r
+        last = keys.shape[0] - 1 if position is None else position + r
         first = 0 if window is None else max(0, last - window + 1)
         k = keys[first : last + 1].astype(np.float64).reshape(-1, kv_heads, hd)
         v = values[first : last + 1].astype(np.float64).reshape(-1, kv_heads, vd)
         grouped = q[r].astype(np.float64).reshape(kv_heads, heads // kv_heads, hd)
         scores = np.einsum("ghd,pgd->ghp", grouped, k) * factor
+        if softcap is not None:
+            scores = softcap * np.tanh(scores / softcap)
         out[r] = _weighted(scores, v, sinks).reshape(heads, vd)
     return out.reshape(m, heads * vd).astype(np.float32)
 
@@ -234,11 +255,13 @@ __all__ = [
     "binary",
     "gated_pair",
     "gather",
+    "layer_norm",
     "norm",
     "product",
     "rope",
     "set_rows",
     "slice_units",
+    "softmax",
     "swiglu",
     "unary",
 ]

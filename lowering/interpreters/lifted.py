@@ -1,0 +1,231 @@
+"""What each lifted op of `tgraph` means: a table of op class to a function of arrays, made once an op.
+
+Values are f32 arrays, i32 arrays (indices, positions, token ids) and `QuantizedRows`; checkpoint rows come decoded, in
+the checkpoint's own order. The arithmetic is `lowering.meanings`, which the kernels are compared with too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from lanelink.dialects.tgraph.attention import AttentionOp
+from lanelink.dialects.tgraph.attributes import RowsType
+from lanelink.dialects.tgraph.elementwise import (
+    ElementwiseOp,
+    GeluKind,
+    GeluOp,
+    ScaleOp,
+    SigmoidOp,
+    SiluOp,
+    SwigluOp,
+)
+from lanelink.dialects.tgraph.lifted import LiftedOp
+from lanelink.dialects.tgraph.products import MatmulOp, QuantizeOp
+from lanelink.dialects.tgraph.rows import FusedRowOp, NormKind, RopeOp
+from lanelink.dialects.tgraph.sampling import AdvanceOp, ArgMaxOp
+from lanelink.dialects.tgraph.shape import HeadSliceOp, ViewOp
+from lanelink.dialects.tgraph.step import located
+from lanelink.dialects.tgraph.tables import RowGatherOp, RowsGatherOp, SetRowOp
+from lanelink.lowering import meanings
+from lanelink.lowering.activations import QuantizedRows, quantize
+from lanelink.lowering.functions import Activation, BinaryOp
+from xdsl.dialects.builtin import I64, IntegerAttr, TensorType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+Ints: TypeAlias = npt.NDArray[np.int32]
+Value: TypeAlias = Floats | Ints | QuantizedRows
+Function: TypeAlias = Callable[..., Value]
+"""From the op's operands, in order, to its result."""
+
+
+def function_of(op: LiftedOp) -> Function:
+    """The meaning of one op. Raises InterpretationError for an op, or a form of it, that has none."""
+    make = MEANINGS.get(type(op))
+    if make is None:
+        raise InterpretationError(located(op, f"{op.name}: expected an op with a meaning, got one with none"))
+    return make(op)
+
+
+def _matmul(op: MatmulOp) -> Function:
+    is_transposed = isinstance(op.weight.type, RowsType) and op.weight.type.is_transposed
+
+    def run(x: Floats | QuantizedRows, weight: Floats) -> Floats:
+        rows = x.dequantize() if isinstance(x, QuantizedRows) else x
+        return meanings.product(rows, weight if is_transposed else weight.T)
+
+    return run
+
+
+def _quantize(op: QuantizeOp) -> Function:
+    planes = op.result.type.planes.data
+    return lambda x: quantize(x, planes)
+
+
+def _elementwise(op: ElementwiseOp) -> Function:
+    kind = BinaryOp(op.kind.data.value)
+    return lambda a, b: meanings.binary(kind, a, b)
+
+
+def _swiglu(op: SwigluOp) -> Function:
+    return meanings.swiglu
+
+
+def _unary(act: Activation) -> Callable[[LiftedOp], Function]:
+    return lambda op: lambda x: meanings.unary(act, x)
+
+
+def _gelu(op: GeluOp) -> Function:
+    act = Activation.GELU if op.kind.data is GeluKind.EXACT else Activation.GELU_TANH
+    return lambda x: meanings.unary(act, x)
+
+
+def _scale(op: ScaleOp) -> Function:
+    factor = op.factor.value.data
+    return lambda x: meanings.unary(Activation.NONE, x, factor)
+
+
+def _fused_row(op: FusedRowOp) -> Function:
+    kind, cols = op.kind.data, op.cols.value.data
+    eps = 0.0 if op.eps is None else op.eps.value.data
+    has_weight, has_bias, has_residual = (v is not None for v in (op.weight, op.bias, op.residual))
+
+    def groups(x: Floats) -> Floats:
+        return x.reshape(-1, cols)
+
+    def run(x: Floats, *rest: Floats) -> Floats:
+        others = iter(rest)
+        weight = next(others) if has_weight else None
+        bias = next(others) if has_bias else None
+        residual = groups(next(others)) if has_residual else None
+        match kind:
+            case NormKind.RMS:
+                y = meanings.norm(groups(x), eps, weight, residual)[1]
+                y = y if bias is None else meanings.binary(BinaryOp.ADD, y, bias[None, :])
+            case NormKind.LAYERNORM:
+                y = meanings.layer_norm(_sum(groups(x), residual), eps, weight, bias)
+            case NormKind.SOFTMAX:
+                y = meanings.softmax(_sum(groups(x), residual))
+        return y.reshape(x.shape)
+
+    return run
+
+
+def _sum(x: Floats, residual: Floats | None) -> Floats:
+    return x if residual is None else meanings.binary(BinaryOp.ADD, x, residual)
+
+
+def _rope(op: RopeOp) -> Function:
+    head_dim, has_position = op.head_dim.value.data, op.position is not None
+
+    def run(x: Floats, cos: Floats, sin: Floats, position: Ints | None = None) -> Floats:
+        first = int(position[0]) if position is not None else 0
+        if has_position:
+            _inside(op, first, x.shape[0], cos.shape[0])
+        return meanings.rope(x, cos, sin, first, head_dim)
+
+    return run
+
+
+def _attention(op: AttentionOp) -> Function:
+    heads, kv_heads, scale = op.heads.value.data, op.kv_heads.value.data, op.effective_scale
+    window = None if op.window is None else op.window.value.data
+    softcap = None if op.softcap is None else op.softcap.value.data
+    if heads % kv_heads:
+        raise InterpretationError(
+            located(op, f"{op.name} heads: expected a multiple of {kv_heads} key heads, got {heads}")
+        )
+    has_position, has_sinks = op.position is not None, op.sinks is not None
+
+    def run(q: Floats, keys: Floats, values: Floats, *rest: Ints | Floats) -> Floats:
+        first = int(rest[0][0]) if has_position else None
+        if first is not None:
+            _inside(op, first, q.shape[0], keys.shape[0])
+        sinks = cast(Floats, rest[-1]) if has_sinks else None
+        return meanings.attention(q, keys, values, first, heads, kv_heads, scale, window, sinks, softcap)
+
+    return run
+
+
+def _gather(op: RowGatherOp | RowsGatherOp) -> Function:
+    if isinstance(op, RowGatherOp) and op.row is not None:
+        fixed = np.array([op.row.value.data], np.int32)
+        return lambda table: meanings.gather(table, fixed)
+    return meanings.gather
+
+
+def _set_row(op: SetRowOp) -> Function:
+    fixed = _fixed(op.row)
+
+    def run(table: Floats, source: Floats, index: Ints | None = None) -> Floats:
+        at = fixed if index is None else int(index[0])
+        _inside(op, at, source.shape[0], table.shape[0])
+        return meanings.set_rows(table, source, at)
+
+    return run
+
+
+def _fixed(row: IntegerAttr[I64] | None) -> int:
+    return 0 if row is None else row.value.data
+
+
+def _inside(op: LiftedOp, first: int, count: int, rows: int) -> None:
+    if not 0 <= first <= rows - count:
+        raise InterpretationError(
+            located(op, f"{op.name} position: expected 0 to {rows - count} in a table of {rows} rows, got {first}")
+        )
+
+
+def _view(op: ViewOp) -> Function:
+    offset, shape = op.offset.value.data, shape_of(op.result.type)
+    count = int(np.prod(shape))
+    return lambda x: x.reshape(-1)[offset : offset + count].reshape(shape)
+
+
+def _head_slice(op: HeadSliceOp) -> Function:
+    start, width, every = op.start.value.data, op.width.value.data, op.every.value.data
+    return lambda x: meanings.slice_units(x, every, start, width)
+
+
+def _arg_max(op: ArgMaxOp) -> Function:
+    return meanings.arg_max
+
+
+def _advance(op: AdvanceOp) -> Function:
+    by = np.int32(op.by.value.data)
+    return lambda position: position + by
+
+
+def shape_of(kind: Attribute) -> tuple[int, ...]:
+    """The sizes of a tensor type."""
+    if not isinstance(kind, TensorType):
+        raise InterpretationError(f"expected a tensor, got {kind}")
+    return tuple(kind.get_shape())
+
+
+MEANINGS: dict[type[LiftedOp], Callable[[Any], Function]] = {
+    MatmulOp: _matmul,
+    QuantizeOp: _quantize,
+    ElementwiseOp: _elementwise,
+    SwigluOp: _swiglu,
+    SiluOp: _unary(Activation.SILU),
+    SigmoidOp: _unary(Activation.SIGMOID),
+    GeluOp: _gelu,
+    ScaleOp: _scale,
+    FusedRowOp: _fused_row,
+    RopeOp: _rope,
+    AttentionOp: _attention,
+    RowGatherOp: _gather,
+    RowsGatherOp: _gather,
+    SetRowOp: _set_row,
+    ViewOp: _view,
+    HeadSliceOp: _head_slice,
+    ArgMaxOp: _arg_max,
+    AdvanceOp: _advance,
+}
+
+__all__ = ["MEANINGS", "Function", "Value", "function_of", "shape_of"]

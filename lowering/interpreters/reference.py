@@ -1,0 +1,141 @@
+"""Levels 1 and 2 in numpy: the reference meaning of a step. A fused op means its parts.
+
+A step is compiled once into a list of closures over numbered slots, so that running it costs little beside the
+arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from lanelink.dialects.tgraph.constant import ConstantOp
+from lanelink.dialects.tgraph.fused import FusedOp
+from lanelink.dialects.tgraph.lifted import LiftedOp
+from lanelink.dialects.tgraph.step import located, step_function, step_return
+from lanelink.lowering.interpreters.lifted import Function, Value, function_of
+from lanelink.lowering.weights import Constants
+from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+Array: TypeAlias = npt.NDArray[Any]
+Instruction: TypeAlias = Callable[[list[Value]], None]
+
+
+class StepInterpreter:
+    """A step ready to run: its function's block as closures, its constants decoded.
+
+    Built from a module of one step (`step_function`), or from `func` where it is given, and its resolved constants.
+    Raises InterpretationError for an op without a meaning, WeightError for a constant that `constants` lacks.
+    """
+
+    def __init__(self, module: ModuleOp, constants: Constants, func: FuncOp | None = None) -> None:
+        self.func = step_function(module) if func is None else func
+        self._constants = constants
+        self._slots: dict[SSAValue, int] = {}
+        self._initial: list[Value] = []
+        self._instructions: list[Instruction] = []
+        block = self.func.body.block
+        self._inputs = [_array_type(a.type, f"argument {a.index} of @{self.func.sym_name.data}") for a in block.args]
+        for argument in block.args:
+            self._slot(argument)
+        self._compile(block)
+        last = step_return(self.func)
+        self._outputs = self._slots_of(last, last.operands)
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        """The results of one step of `inputs`, which are left as they are; a result may be an input itself.
+
+        One array an argument of the function, of its type's shape, f32 or i32; InterpretationError otherwise.
+        """
+        self._check(inputs)
+        values = self._initial.copy()
+        values[: len(inputs)] = inputs
+        for instruction in self._instructions:
+            instruction(values)
+        return [cast(Array, values[k]) for k in self._outputs]
+
+    def _check(self, inputs: Sequence[Array]) -> None:
+        if len(inputs) != len(self._inputs):
+            raise InterpretationError(f"step: expected {len(self._inputs)} inputs, got {len(inputs)}")
+        for k, (array, (shape, kind)) in enumerate(zip(inputs, self._inputs, strict=True)):
+            if array.shape != shape or array.dtype != kind:
+                raise InterpretationError(
+                    f"step input {k}: expected {kind} of {list(shape)}, got {array.dtype} of {list(array.shape)}"
+                )
+
+    def _slot(self, value: SSAValue, initial: Value | None = None) -> int:
+        slot = len(self._initial)
+        self._slots[value] = slot
+        self._initial.append(_NOTHING if initial is None else initial)
+        return slot
+
+    def _slots_of(self, op: Operation, values: Sequence[SSAValue]) -> list[int]:
+        for k, value in enumerate(values):
+            if value not in self._slots:
+                raise InterpretationError(located(op, f"{op.name}: operand {k} does not dominate its use"))
+        return [self._slots[value] for value in values]
+
+    def _compile(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, ConstantOp):
+                self._slot(op.result, self._constants.values(op))
+            elif isinstance(op, FusedOp):
+                self._slots.update(zip(op.body.block.args, self._slots_of(op, op.operands), strict=True))
+                self._compile(op.body.block)
+                self._slots.update(zip(op.outputs, self._slots_of(op, op.yielded), strict=True))
+            elif isinstance(op, LiftedOp):
+                operands = self._slots_of(op, op.operands)
+                self._instructions.append(_instruction(function_of(op), operands, self._slot(op.results[0])))
+            elif op is not block.last_op:
+                raise InterpretationError(located(op, f"expected lifted ops and constants in a step, got {op.name}"))
+
+
+_NOTHING: Value = np.zeros(0, np.float32)
+"""What a slot holds before its instruction has run."""
+
+
+def _instruction(function: Function, operands: list[int], result: int) -> Instruction:
+    match operands:
+        case [a]:
+
+            def one(values: list[Value]) -> None:
+                values[result] = function(values[a])
+
+            return one
+        case [a, b]:
+
+            def two(values: list[Value]) -> None:
+                values[result] = function(values[a], values[b])
+
+            return two
+        case _:
+
+            def many(values: list[Value]) -> None:
+                values[result] = function(*[values[k] for k in operands])
+
+            return many
+
+
+def _array_type(kind: Attribute, what: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and number type of a function argument's array."""
+    if not isinstance(kind, TensorType):
+        raise InterpretationError(f"{what}: expected a tensor, got {kind}")
+    shape = tuple(kind.get_shape())
+    return shape, np.dtype(np.float32 if isinstance(kind.element_type, Float32Type) else np.int32)
+
+
+def zero_inputs(func: FuncOp) -> list[Array]:
+    """Zeros for each argument of a step: an empty state at position 0."""
+    types = [
+        _array_type(kind, f"argument {k} of @{func.sym_name.data}")
+        for k, kind in enumerate(func.function_type.inputs.data)
+    ]
+    return [np.zeros(shape, kind) for shape, kind in types]
+
+
+__all__ = ["StepInterpreter", "zero_inputs"]

@@ -1,0 +1,104 @@
+"""The reference backend: a step's own meaning, in numpy, at level 1 or 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy.typing as npt
+from lanelink.dialects.tgraph.attention import AttentionOp
+from lanelink.dialects.tgraph.rows import RopeOp
+from lanelink.dialects.tgraph.step import step_function, step_io
+from lanelink.dialects.tgraph.tables import SetRowOp
+from lanelink.lowering.interpreters.lifted import shape_of
+from lanelink.lowering.interpreters.reference import StepInterpreter, zero_inputs
+from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, StepShape, check_step, decode_by_steps
+from lanelink.lowering.weights import Constants
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+
+class ReferenceBackend:
+    """A step of level 1 or 2 and its resolved constants; `Backend` says the rest.
+
+    Raises VerifyException for a module without one step, InterpretationError for an op without a meaning.
+    """
+
+    name = "reference"
+    launches_per_step = 0
+
+    def __init__(self, module: ModuleOp, constants: Constants) -> None:
+        func = step_function(module)
+        self._io = step_io(func)
+        self.shape = step_shape(func)
+        self._interpreter = StepInterpreter(module, constants, func)
+        # The chosen ids: what becomes the next step's token, else the one result of that argument's type.
+        self._chosen = _chosen_result(func, self._io.token, self._io.carries)
+        self.reset()
+
+    @property
+    def position(self) -> int:
+        """As in `Backend`."""
+        return self._position
+
+    def reset(self) -> None:
+        """As in `Backend`."""
+        self._inputs = zero_inputs(self._interpreter.func)
+        self._results: list[npt.NDArray[Any]] = []
+        self._position = 0
+
+    def step(self, token: int | Sequence[int] | None = None) -> None:
+        """As in `Backend`."""
+        carried = bool(self._results) and self._io.token in self._io.carries.values()
+        ids = check_step(self.shape, token, self._position, carried=carried)
+        if ids is not None:
+            self._inputs[self._io.token] = ids
+        self._results = self._interpreter.run(self._inputs)
+        for result, argument in self._io.carries.items():
+            self._inputs[argument] = self._results[result]
+        self._position += self.shape.rows
+
+    def decode(self, count: int) -> Iterator[int]:
+        """As in `Backend`."""
+        return decode_by_steps(self, count)
+
+    def chosen(self) -> Ids:
+        """As in `Backend`."""
+        if not self._results or self._chosen is None:
+            raise BackendError("chosen: expected a step that chooses ids to have run, got none")
+        return self._results[self._chosen].copy()
+
+    def logits(self) -> Logits:
+        """As in `Backend`."""
+        if not self._results or self._io.logits is None:
+            raise BackendError("logits: expected a step that returns logits to have run, got none")
+        return self._results[self._io.logits].copy()
+
+
+def _chosen_result(func: FuncOp, token: int, carries: dict[int, int]) -> int | None:
+    carried = [result for result, argument in carries.items() if argument == token]
+    types = func.function_type
+    alike = [k for k, kind in enumerate(types.outputs.data) if k not in carries and kind == types.inputs.data[token]]
+    return next(iter((*carried, *alike)), None)
+
+
+def step_shape(func: FuncOp) -> StepShape:
+    """The sizes of a step of level 1 or 2. Raises VerifyException as `step_io` does."""
+    io = step_io(func)
+    rows = shape_of(func.function_type.inputs.data[io.token])[0]
+    vocabulary = None if io.logits is None else shape_of(func.function_type.outputs.data[io.logits])[-1]
+    return StepShape(rows, min(_table_rows(func), default=None), vocabulary)
+
+
+def _table_rows(func: FuncOp) -> Iterator[int]:
+    """The rows of every table that a position or another index on the device names rows of."""
+    for op in func.walk():
+        if isinstance(op, SetRowOp) and op.index is not None:
+            yield shape_of(op.table.type)[0]
+        elif isinstance(op, RopeOp) and op.position is not None:
+            yield shape_of(op.cos.type)[0]
+        elif isinstance(op, AttentionOp) and op.position is not None:
+            yield shape_of(op.keys.type)[0]
+
+
+__all__ = ["ReferenceBackend", "step_shape"]

@@ -1,0 +1,277 @@
+"""The constants of a step as arrays: read from a checkpoint, made by rule, or drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Protocol
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+from lanelink.dialects.formats import Format
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, TableKind
+from lanelink.dialects.tgraph.constant import ConstantOp
+from lanelink.dialects.tgraph.fused import FusedOp
+from lanelink.dialects.tgraph.products import MatmulOp
+from lanelink.lowering.formats import CODECS, FormatError, decode, encode, file_rows
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+_CHUNK_VALUES = 1 << 24
+"""Values converted at a time: 64 MiB of f32, however large the matrix."""
+
+_POOL_VALUES = 1 << 20
+"""Values drawn for one random matrix; a larger one repeats its rows, since drawing takes longer than running."""
+
+
+class WeightError(ValueError):
+    """A constant that its source cannot give; the message is one line: the tensor, what was expected, what was got."""
+
+
+class Stored(Protocol):
+    """A tensor as a checkpoint stores it: `shape` in values, outermost first."""
+
+    @property
+    def format(self) -> Format:
+        """How its values are stored."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes in values."""
+        ...
+
+    def raw(self) -> Bytes:
+        """The stored bytes, u8[n], row after row."""
+        ...
+
+
+class Source(Protocol):
+    """Named tensors; a checkpoint, or a mapping of arrays in tests."""
+
+    def tensor(self, name: str) -> Stored:
+        """The tensor `name`. Raises a ValueError that names it where there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """A matrix of checkpoint rows in the format its constant names: `data` is u8 [rows, bytes of a row].
+
+    It may be a view of the checkpoint's own mapped file: read it, never write it.
+    """
+
+    format: Format
+    rows: int
+    cols: int
+    data: Bytes
+
+    @cached_property
+    def values(self) -> Floats:
+        """The decoded values, f32 [rows, cols]; decoded once, then held."""
+        return decode(self.format, self.rows, self.cols, self.data)
+
+
+Key = tuple[Attribute, Attribute]
+"""What names a constant wherever it stands: its source, and its type with `transposed` left out."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The arrays of a module's constants. A tied embedding and head of one format share theirs."""
+
+    arrays: Mapping[Key, StoredRows | Floats]
+
+    def __getitem__(self, op: ConstantOp) -> StoredRows | Floats:
+        """The rows of a constant of checkpoint rows, or the f32 array of a constant of values, in its type's shape."""
+        found = self.arrays.get(constant_key(op))
+        if found is None:
+            raise WeightError(f"constant {op.source}: expected it among {len(self.arrays)} resolved ones, got none")
+        return found
+
+    def rows(self, op: ConstantOp) -> StoredRows:
+        """The rows of a constant of checkpoint rows."""
+        found = self[op]
+        if not isinstance(found, StoredRows):
+            raise WeightError(f"constant {op.source}: expected checkpoint rows, got values of {op.result.type}")
+        return found
+
+    def values(self, op: ConstantOp) -> Floats:
+        """The f32 values of a constant: its own, or its rows decoded."""
+        found = self[op]
+        return found.values if isinstance(found, StoredRows) else found
+
+
+def constant_key(op: ConstantOp) -> Key:
+    """The name of a constant's array."""
+    kind = op.result.type
+    if isinstance(kind, RowsType):
+        kind = RowsType(kind.format.data, *kind.shape)
+    return op.source, kind
+
+
+def constants_of(module: ModuleOp) -> Iterator[ConstantOp]:
+    """Every constant of a module, in order."""
+    return (op for op in module.walk() if isinstance(op, ConstantOp))
+
+
+def resolve(module: ModuleOp, source: Source, progress: Callable[[str], None] | None = None) -> Constants:
+    """The arrays of all constants, converted to their formats where the checkpoint stores another.
+
+    `progress` is called with each constant's name as it is begun. Raises WeightError, or what `source` raises for a
+    tensor it has not.
+    """
+
+    def one(op: ConstantOp, attr: CheckpointAttr) -> StoredRows | Floats:
+        if progress is not None:
+            progress(attr.tensor.data)
+        return _from_checkpoint(op, attr.tensor.data, source)
+
+    return _gather(module, one)
+
+
+def random_weights(module: ModuleOp, seed: int = 0) -> Constants:
+    """Random arrays in place of a checkpoint, the same for the same names, shapes and seed.
+
+    A product's matrix has variance 1 / k, a table that is only gathered from variance 1, norm weights lie about 1 and
+    biases about 0, so that activations stay of order 1. The rows of a matrix of more than 2^20 values repeat.
+    """
+    deviations = {op: _deviation(op) for op in constants_of(module)}
+    smallest: dict[str, float] = {}
+    for op, deviation in deviations.items():  # a tied head decides for the embedding: its products must stay of order 1
+        if isinstance(op.source, CheckpointAttr):
+            name = op.source.tensor.data
+            smallest[name] = min(deviation, smallest.get(name, deviation))
+
+    def one(op: ConstantOp, attr: CheckpointAttr) -> StoredRows | Floats:
+        name = attr.tensor.data
+        return _random(op, np.random.default_rng([seed, crc32(name.encode())]), smallest[name])
+
+    return _gather(module, one)
+
+
+def _gather(module: ModuleOp, one: Callable[[ConstantOp, CheckpointAttr], StoredRows | Floats]) -> Constants:
+    arrays: dict[Key, StoredRows | Floats] = {}
+    for op in constants_of(module):
+        key = constant_key(op)
+        if key in arrays:
+            continue
+        if isinstance(op.source, RopeTableAttr):
+            arrays[key] = rope_table(op.source, _shape(op)[0])
+        else:
+            arrays[key] = one(op, op.source)
+    return Constants(arrays)
+
+
+def rope_table(attr: RopeTableAttr, positions: int) -> Floats:
+    """A rotation table by its rule, f32 [positions, frequencies]: the angle in f32, its cosine in f64, rounded once."""
+    frequencies = np.array(attr.values, np.float32)
+    angles = np.arange(positions, dtype=np.float32)[:, None] * frequencies[None, :]
+    turned = (np.cos if attr.kind.data is TableKind.COS else np.sin)(angles.astype(np.float64))
+    return (turned * attr.scale.value.data).astype(np.float32)
+
+
+def _shape(op: ConstantOp) -> tuple[int, ...]:
+    kind = op.result.type
+    if isinstance(kind, RowsType):
+        return kind.shape
+    if not isinstance(kind, TensorType):
+        raise WeightError(f"constant {op.source}: expected rows or a tensor, got {kind}")
+    return tuple(kind.get_shape())
+
+
+def _from_checkpoint(op: ConstantOp, name: str, source: Source) -> StoredRows | Floats:
+    stored, shape = source.tensor(name), _shape(op)
+    if _essential(stored.shape) != _essential(shape):
+        raise WeightError(f"tensor '{name}': expected shape {list(shape)}, got {list(stored.shape)}")
+    kind = op.result.type
+    cols = shape[-1] if shape else 1
+    rows = int(np.prod(shape[:-1], dtype=np.int64))
+    try:
+        data = file_rows(stored.format, rows, cols, stored.raw())
+        if not isinstance(kind, RowsType):
+            return decode(stored.format, rows, cols, data).reshape(shape)
+        if kind.format.data is not stored.format:
+            data = convert(stored.format, kind.format.data, cols, data)
+    except FormatError as error:
+        raise WeightError(f"tensor '{name}': {error}") from None
+    return StoredRows(kind.format.data, rows, cols, data)
+
+
+def _essential(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without its leading ones: a bias [W] is stored flat and added as a row [1, W]."""
+    first = next((k for k, d in enumerate(shape) if d != 1), len(shape))
+    return tuple(shape[first:])
+
+
+def convert(stored: Format, wanted: Format, cols: int, data: Bytes) -> Bytes:
+    """File rows u8 [rows, bytes of a row] in another format, some millions of values at a time. Or FormatError."""
+    if wanted not in CODECS:
+        raise FormatError(
+            f"expected a format of {', '.join(f.value for f in CODECS)} to convert to, got {wanted.value}"
+        )
+    if cols % wanted.block_values:
+        raise FormatError(f"{wanted.value} rows: expected cols a multiple of {wanted.block_values}, got {cols}")
+    rows = data.shape[0]
+    out = np.empty((rows, wanted.row_bytes(cols)), np.uint8)
+    step = max(1, _CHUNK_VALUES // cols)
+    for first in range(0, rows, step):
+        part = data[first : first + step]
+        out[first : first + step] = encode(wanted, decode(stored, part.shape[0], cols, part))
+    return out
+
+
+def _deviation(op: ConstantOp) -> float:
+    """The standard deviation of a random constant's values: 1 / sqrt(k) where a product reads it."""
+    shape, kind = _shape(op), op.result.type
+    if isinstance(kind, RowsType) and kind.is_transposed:
+        return 1 / sqrt(shape[1])
+    if any(isinstance(reader, MatmulOp) for reader in _readers(op.result)):
+        return 1 / sqrt(shape[0])
+    return 1.0
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    """The ops that read a value, looking into fused ops."""
+    for use in value.uses:
+        if isinstance(use.operation, FusedOp):
+            yield from _readers(use.operation.body.block.args[use.index])
+        else:
+            yield use.operation
+
+
+def _random(op: ConstantOp, rng: np.random.Generator, deviation: float) -> StoredRows | Floats:
+    shape, kind = _shape(op), op.result.type
+    if isinstance(kind, RowsType):
+        rows, cols = shape
+        drawn = min(rows, max(1, _POOL_VALUES // cols))
+        values = rng.standard_normal((drawn, cols), np.float32) * np.float32(deviation)
+        data = encode(kind.format.data, values)
+        return StoredRows(
+            kind.format.data, rows, cols, data if drawn == rows else np.resize(data, (rows, data.shape[1]))
+        )
+    values = rng.standard_normal(shape, np.float32)
+    if len(shape) == 1:
+        return np.float32(1) + np.float32(0.1) * values  # a norm's weight
+    return values * np.float32(0.1 if shape[0] == 1 else deviation)
+
+
+__all__ = [
+    "Constants",
+    "Source",
+    "Stored",
+    "StoredRows",
+    "WeightError",
+    "constant_key",
+    "constants_of",
+    "convert",
+    "random_weights",
+    "resolve",
+    "rope_table",
+]
