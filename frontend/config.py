@@ -8,6 +8,7 @@ from enum import StrEnum
 from os.path import isdir
 from pathlib import Path
 
+from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import MappedFile
 from lanelink.frontend.family import Family
 from lanelink.frontend.fields import Fields
@@ -29,7 +30,6 @@ class Activation(StrEnum):
     SILU = "silu"
     GELU = "gelu"
     GELU_TANH = "gelu_tanh"
-    RELU = "relu"
 
 
 _ACTIVATIONS = {
@@ -38,8 +38,9 @@ _ACTIVATIONS = {
     "gelu": Activation.GELU,
     "gelu_new": Activation.GELU_TANH,
     "gelu_pytorch_tanh": Activation.GELU_TANH,
-    "relu": Activation.RELU,
 }
+
+_STORED = {"float32": Format.F32, "float16": Format.F16, "bfloat16": Format.BF16}
 
 _FULL, _SLIDING = "full_attention", "sliding_attention"
 
@@ -65,6 +66,8 @@ class DecoderConfig:
     mlp_bias: bool
     tied: bool
     """Whether the output head is the embedding table."""
+    stored: Format
+    """How the weights were saved, by the configuration (`dtype`); the checkpoint itself has the last word."""
     windows: tuple[int | None, ...]
     """One a layer: a query at position p reads positions past p - window, or every one where None."""
 
@@ -116,6 +119,7 @@ def parse_config(fields: Fields) -> DecoderConfig:
         output_bias=attention_bias,
         mlp_bias=family.reads_mlp_bias and fields.flag("mlp_bias", False),
         tied=fields.flag("tie_word_embeddings", family.default_tied),
+        stored=_stored(fields),
         windows=_windows(fields, family),
     )
 
@@ -172,6 +176,15 @@ def _activation(fields: Fields) -> Activation:
     if name not in _ACTIVATIONS:
         raise fields.error("hidden_act", f"one of {', '.join(_ACTIVATIONS)}", name)
     return _ACTIVATIONS[name]
+
+
+def _stored(fields: Fields) -> Format:
+    """`dtype` is transformers 5's name of `torch_dtype`; its default is f32."""
+    key = "dtype" if fields.has("dtype") else "torch_dtype"
+    name = fields.text(key, "float32")
+    if name not in _STORED:
+        raise fields.error(key, f"one of {', '.join(_STORED)}", name)
+    return _STORED[name]
 
 
 def _rope(fields: Fields) -> Rope:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import pi
 
 import numpy as np
+from lanelink.dialects.formats import Format
 from numpy.typing import NDArray
 
 
@@ -69,3 +70,22 @@ def _llama3(rope: Llama3Rope, frequencies: NDArray[np.float32]) -> NDArray[np.fl
     smooth = (context / wavelengths - low) / f32(rope.high_freq_factor - rope.low_freq_factor)
     between = (f32(1) - smooth) * frequencies / f32(rope.factor) + smooth * frequencies
     return np.where(is_long, frequencies / f32(rope.factor), np.where(is_short, frequencies, between))
+
+
+def rounded(frequencies: NDArray[np.float32], format: Format) -> NDArray[np.float32]:
+    """`frequencies` rounded to `format`, halves to even; ValueError for a block format.
+
+    transformers keeps them in f32 whatever the weights are in, unless a program casts the whole module, buffers and
+    all, as `model.to(torch.bfloat16)` does: its results are then those of rounded frequencies.
+    """
+    match format:
+        case Format.F32:
+            return frequencies
+        case Format.F16:
+            return frequencies.astype(np.float16).astype(np.float32)
+        case Format.BF16:
+            bits = frequencies.view(np.uint32)
+            kept = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
+            return kept.view(np.float32)
+        case _:
+            raise ValueError(f"rope: expected frequencies as f32, f16 or bf16, got {format}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.config import Activation, DecoderConfig, parse_config, read_config
 from lanelink.frontend.fields import Fields
@@ -157,12 +158,18 @@ def test_rope(keys: dict[str, object], expected: object):
 
 def test_activations():
     found = {
-        name: config(hidden_act=name).activation for name in ("silu", "swish", "gelu", "gelu_pytorch_tanh", "relu")
+        name: config(hidden_act=name).activation for name in ("silu", "swish", "gelu", "gelu_new", "gelu_pytorch_tanh")
     }
     assert list(found.values()) == [
         *(Activation.SILU, Activation.SILU, Activation.GELU),
-        *(Activation.GELU_TANH, Activation.RELU),
+        *(Activation.GELU_TANH, Activation.GELU_TANH),
     ]
+
+
+def test_stored_format():
+    assert config().stored is Format.F32
+    assert config(torch_dtype="float16").stored is Format.F16
+    assert config(dtype="bfloat16", torch_dtype="float32").stored is Format.BF16
 
 
 @pytest.mark.parametrize(
@@ -256,6 +263,7 @@ WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     ),
     "activation": ("llama", {"hidden_act": "mish"}, "hidden_act: expected one of silu, swish, gelu"),
     "activation_not_a_string": ("llama", {"hidden_act": 3}, "hidden_act: expected a string, got 3"),
+    "dtype": ("llama", {"torch_dtype": "int8"}, "torch_dtype: expected one of float32, float16, bfloat16, got 'int8'"),
     "theta_below_one": ("llama", {"rope_theta": 0.5}, "rope_theta: expected a number from 1"),
     "theta_infinite": ("llama", {"rope_theta": float("inf")}, "rope_theta: expected a number from 1 to 1e+30, got inf"),
     "theta_in_parameters": ("llama", {"rope_parameters": {"rope_theta": []}}, "rope_parameters: rope_theta: expected"),

@@ -6,7 +6,8 @@ from math import pi
 
 import numpy as np
 import pytest
-from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope, inverse_frequencies
+from lanelink.dialects.formats import Format
+from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope, inverse_frequencies, rounded
 
 LLAMA_31 = Llama3Rope(500_000.0, 8.0, 1.0, 4.0, 8192)
 
@@ -55,3 +56,13 @@ def test_llama3(rope: Llama3Rope):
     assert (ratios == 1).any() and np.isclose(ratios, 1 / rope.factor).any(), "both ends of the range"
     assert ((ratios < 0.99) & (ratios > 1.01 / rope.factor)).any(), "and its middle"
     np.testing.assert_allclose(inverse_frequencies(rope, 128), expected, rtol=4e-6)
+
+
+def test_rounded():
+    values = np.array([1.0, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, 0.1], np.float32)
+    halves_to_even = [1.0, 1.0, 1 + 2**-6, 1 + 2**-7, 0.10009765625]
+    assert rounded(values, Format.BF16).tolist() == halves_to_even
+    assert rounded(values, Format.F16).tolist() == values.astype(np.float16).tolist()
+    assert rounded(values, Format.F32) is values
+    with pytest.raises(ValueError, match="expected frequencies as f32, f16 or bf16, got q4_k"):
+        rounded(values, Format.Q4_K)

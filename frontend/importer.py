@@ -1,0 +1,127 @@
+"""From a checkpoint to level 1: the step function of its model, as a verified module of `tgraph`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import TARGET, Numerics, preset
+from lanelink.dialects.tgraph import AdvanceOp, ArgMaxOp
+from lanelink.dialects.tgraph.lifted import INDEX
+from lanelink.dialects.tgraph.step import CARRY, LOGITS, POSITION, STATE, TOKEN
+from lanelink.frontend.builders import StepBuilder
+from lanelink.frontend.checkpoint import CheckpointError
+from lanelink.frontend.config import DecoderConfig, read_config
+from lanelink.frontend.dense import Cache, decoder
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.weights import AbsentWeights, QuantizedWeights, StoredWeights, Weights
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region
+
+QUANTIZABLE = (Format.F32, Format.F16, Format.BF16, Format.Q8_0)
+"""What matrices can be turned into at load."""
+
+DEFAULT_CONTEXT = 4096
+"""Positions of the key and value tables where none are asked for, or the model's own where it was made for fewer."""
+
+
+def import_checkpoint(
+    path: Path,
+    *,
+    context: int | None = None,
+    rows: int = 1,
+    numerics: Numerics | None = None,
+    quantize: Format | None = None,
+    target: str = "h200",
+    no_weights: bool = False,
+    rope_format: Format = Format.F32,
+) -> ModuleOp:
+    """One step of the model in `path`, a Hugging Face directory, as a verified module with one function, `@step`.
+
+    `context`: rows of each key and value table. `rows`: tokens of one sequence that a step takes. `numerics`: how
+    products by block formats take their activations; int8 where there are such products, else dequant. `quantize`:
+    what matrices become at load. `no_weights`: take every tensor for granted and read config.json alone, for which
+    `path` may be that file. `rope_format`: what rotation frequencies are rounded to, for a model whose program casts
+    them (`rope.rounded`).
+
+    `@step` takes the tokens, the position of the first, and two tables a layer; it returns the greedy choice after each
+    token, the next position, the tables and the logits. With one row it carries the choice to the next step.
+
+    Raises CheckpointError where the checkpoint or an option does not fit, ValueError for an unknown target. The tensors
+    themselves are not read.
+    """
+    config = read_config(path)
+    context = min(config.max_context, DEFAULT_CONTEXT) if context is None else context
+    _check_options(path, config, context, rows, quantize)
+    weights: Weights = AbsentWeights(config.stored) if no_weights else StoredWeights(open_directory(path))
+    if quantize is not None:
+        weights = QuantizedWeights(weights, quantize)
+    func, formats = _step(config, weights, context, rows, rope_format)
+    if numerics is None:
+        numerics = Numerics.INT8 if any(format.is_block for format in formats) else Numerics.DEQUANT
+    module = ModuleOp([func], {TARGET: preset(target, numerics)})
+    module.verify()
+    return module
+
+
+def _check_options(path: Path, config: DecoderConfig, context: int, rows: int, quantize: Format | None) -> None:
+    if not 1 <= context <= config.max_context:
+        raise CheckpointError(
+            f"{path}: context: expected 1 to {config.max_context}, the positions its model was made for, got {context}"
+        )
+    if not 1 <= rows <= context:
+        raise CheckpointError(f"{path}: rows: expected 1 to {context}, the context, got {rows}")
+    if quantize is not None and quantize not in QUANTIZABLE:
+        raise CheckpointError(f"{path}: quantize: expected one of {', '.join(QUANTIZABLE)}, got {quantize}")
+
+
+def _step(
+    config: DecoderConfig, weights: Weights, context: int, rows: int, rope_format: Format
+) -> tuple[FuncOp, set[Format]]:
+    """The step's function, and the formats of the matrices that its products read."""
+    table = TensorType(f32, [context, config.kv_width])
+    states = [f"layers.{layer}.{kind}" for layer in range(config.layers) for kind in ("keys", "values")]
+    inputs = [TensorType(i32, [rows]), INDEX, *(table for _ in states)]
+    block = Block(arg_types=inputs)
+    for argument, hint in zip(block.args, ["token", "position", *states], strict=True):
+        argument.name_hint = hint.replace(".", "_")
+    token, position, *tables = block.args
+    caches = [Cache(keys, values) for keys, values in zip(tables[::2], tables[1::2], strict=True)]
+
+    step = StepBuilder(block, weights)
+    logits, written = decoder(
+        step, config, token, position, caches, rows=rows, context=context, rope_format=rope_format
+    )
+    with step.within("sampling"):
+        chosen = step.add(ArgMaxOp(logits), "chosen")
+        moved = step.add(AdvanceOp(position, rows), "next_position")
+    after = [value for cache in written for value in (cache.keys, cache.values)]
+    results = [chosen, moved, *after, logits]
+    block.add_op(ReturnOp(*results))
+
+    # The choice after the last of several rows is no step's tokens: the next chunk's come from outside.
+    carries = [0 if rows == 1 else None, *range(1, len(inputs))]
+    func = FuncOp(
+        "step",
+        (inputs, [value.type for value in results]),
+        Region(block),
+        arg_attrs=_dicts([{TOKEN: UnitAttr()}, {POSITION: UnitAttr()}, *({STATE: StringAttr(s)} for s in states)]),
+        res_attrs=_dicts([*({} if c is None else {CARRY: IntegerAttr(c, i64)} for c in carries), {LOGITS: UnitAttr()}]),
+    )
+    return func, step.formats
+
+
+def _dicts(entries: list[dict[str, Attribute]]) -> ArrayAttr[DictionaryAttr]:
+    return ArrayAttr([DictionaryAttr(entry) for entry in entries])
