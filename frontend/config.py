@@ -20,7 +20,7 @@ from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope, Rope
 
 FAMILIES: tuple[Family, ...] = (LLAMA, QWEN2, QWEN3)
 
-MOST_LAYERS = 4096
+MOST_LAYERS = 1024
 """Layers past which a config.json is taken for a mistake, or worse: each becomes a dozen ops."""
 
 

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.config import Activation, DecoderConfig, parse_config, read_config
@@ -14,7 +17,7 @@ from lanelink.frontend.fields import Fields
 from lanelink.frontend.llama import LLAMA
 from lanelink.frontend.qwen2 import QWEN2
 from lanelink.frontend.qwen3 import QWEN3
-from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope
+from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope, inverse_frequencies
 
 MODELS = Path(__file__).parents[1] / "models"
 
@@ -228,7 +231,7 @@ WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     "size_bool": ("llama", {"num_attention_heads": True}, "num_attention_heads: expected an integer from 1"),
     "size_float": ("llama", {"hidden_size": 96.0}, "hidden_size: expected an integer from 1 to 2147483647, got 96.0"),
     "size_string": ("llama", {"hidden_size": "96"}, "hidden_size: expected an integer from 1 to 2147483647, got '96'"),
-    "layers_too_many": ("llama", {"num_hidden_layers": 10**9}, "num_hidden_layers: expected an integer from 1 to 4096"),
+    "layers_too_many": ("llama", {"num_hidden_layers": 10**9}, "num_hidden_layers: expected an integer from 1 to 1024"),
     "context_zero": ("llama", {"max_position_embeddings": 0}, "max_position_embeddings: expected an integer from 1"),
     "heads_do_not_divide": (
         "llama",
@@ -362,3 +365,40 @@ def test_malformed_file(tmp_path: Path, text: str, expected: str):
 def test_missing_file(tmp_path: Path):
     with pytest.raises(CheckpointError, match=r"config\.json: expected a file, got: No such file or directory"):
         read_config(tmp_path)
+
+
+HOSTILE = st.sampled_from(
+    [
+        *(0, -1, 1, 2, 7, 2**31, 2**64, 10**400, 0.0, -1.5, 1e308, float("nan"), float("inf"), True, False, None),
+        *("", "llama", "yarn", "\ud800\n", [], [None], [[]], ["full_attention"] * 4, {}, {"rope_type": 1}, {"a": {}}),
+    ]
+)
+KEYS = [
+    *BASE,
+    *("architectures", "model_type", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act", "dtype"),
+    *("attention_bias", "mlp_bias", "tie_word_embeddings", "rope_theta", "rope_parameters", "rope_scaling"),
+    *("use_sliding_window", "sliding_window", "max_window_layers", "layer_types", "quantization_config"),
+    "partial_rotary_factor",
+]
+ROPE_KEYS = ["rope_type", "type", "rope_theta", *LLAMA3]
+
+
+@settings(max_examples=400, deadline=1000)
+@given(
+    family=st.sampled_from(list(NAMES)),
+    keys=st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=3),
+    rope=st.none() | st.dictionaries(st.sampled_from(ROPE_KEYS), HOSTILE, max_size=2),
+)
+def test_mutated_configurations_read_or_say_why(family: str, keys: dict[str, object], rope: dict[str, object] | None):
+    if rope is not None:
+        keys = {"rope_scaling": {"rope_type": "llama3", **LLAMA3, **rope}, **keys}
+    try:
+        found = config(family, **keys)
+    except CheckpointError as error:
+        message = str(error)
+        assert message.startswith("config.json: ") and "expected" in message and "got" in message
+        assert len(message.encode().splitlines()) == 1 and len(message) < 400
+        return
+    assert found.heads % found.kv_heads == 0 and found.head_dim % 2 == 0 and 1 <= found.layers <= 1024
+    if found.head_dim <= 4096:
+        assert np.isfinite(inverse_frequencies(found.rope, found.head_dim)).all()
