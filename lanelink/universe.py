@@ -21,6 +21,29 @@ def _launch() -> Dialect:
 
 DIALECTS: dict[str, Callable[[], Dialect]] = {"tgraph": _tgraph, "launch": _launch}
 
-PASSES: dict[str, Callable[[], type[ModulePass]]] = {}
+
+def _number_ops() -> type[ModulePass]:
+    from lanelink.passes.number_ops import NumberOpsPass
+
+    return NumberOpsPass
+
+
+def _quantize_activations() -> type[ModulePass]:
+    from lanelink.passes.quantize_activations import QuantizeActivationsPass
+
+    return QuantizeActivationsPass
+
+
+def _fuse() -> type[ModulePass]:
+    from lanelink.passes.fuse import FusePass
+
+    return FusePass
+
+
+PASSES: dict[str, Callable[[], type[ModulePass]]] = {
+    "number-ops": _number_ops,
+    "quantize-activations": _quantize_activations,
+    "fuse": _fuse,
+}
 
 LANELINK_UNIVERSE = Universe(all_dialects=DIALECTS, all_passes=PASSES)
