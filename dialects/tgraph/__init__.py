@@ -1,5 +1,7 @@
 """Level 1 and 2: `tgraph`, the tensor graph of one decoding step, and which of its ops go together."""
 
+from xdsl.ir import Dialect
+
 from lanelink.dialects.tgraph.attention import AttentionOp
 from lanelink.dialects.tgraph.attributes import (
     CheckpointAttr,
@@ -30,7 +32,6 @@ from lanelink.dialects.tgraph.rows import FusedRowOp, NormKind, NormKindAttr, Ro
 from lanelink.dialects.tgraph.sampling import AdvanceOp, ArgMaxOp
 from lanelink.dialects.tgraph.shape import HeadSliceOp, ViewOp
 from lanelink.dialects.tgraph.tables import RowGatherOp, RowsGatherOp, SetRowOp
-from xdsl.ir import Dialect
 
 TGraph = Dialect(
     "tgraph",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
-from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_int_attr, opt_operand
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, TensorType, f32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -16,6 +14,10 @@ from xdsl.irdl import (
     result_def,
 )
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.floats import F32
+from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
+from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_int_attr, opt_operand
 
 
 @irdl_op_definition
@@ -52,11 +54,13 @@ class AttentionOp(LiftedOp):
     result = result_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    custom_directives = (F32,)
 
     assembly_format = (
         "$q `,` $keys `,` $values (`at` $position^)? (`sinks` $sinks^ `:` type($sinks))? "
         "`heads` $heads `kv_heads` $kv_heads "
-        "`head_dim` $head_dim `value_dim` $value_dim (`window` $window^)? (`scale` $scale^)? (`softcap` $softcap^)? "
+        "`head_dim` $head_dim `value_dim` $value_dim (`window` $window^)? (`scale` custom<F32>($scale)^)? "
+        "(`softcap` custom<F32>($softcap)^)? "
         "(`number` $number^)? attr-dict `:` type($q) `,` type($keys) `,` type($values) `->` type($result)"
     )
 

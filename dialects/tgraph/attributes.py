@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from lanelink.dialects.formats import BLOCK_VALUES, Format
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    Float32Type,
     FloatAttr,
     IntAttr,
     StringAttr,
@@ -23,6 +23,9 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
+
+from lanelink.dialects.floats import parse_f32, print_f32
+from lanelink.dialects.formats import BLOCK_VALUES, Format
 
 
 @irdl_attr_definition
@@ -138,7 +141,7 @@ class Q8Type(ParametrizedAttribute, TypeAttribute):
 
 
 _LARGEST_FREQUENCY = 65536
-"""Past it f32 text would need another form; rotations of even one radian a position are already the fastest in use."""
+"""Radians a position; one is already the fastest in use, and past this an f32 angle means little."""
 
 
 class TableKind(StrEnum):
@@ -163,6 +166,15 @@ class CheckpointAttr(ParametrizedAttribute):
         if not self.tensor.data:
             raise VerifyException("checkpoint: expected a tensor's name, got an empty string")
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (StringAttr(parser.parse_str_literal()),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.tensor.data)
+
 
 @irdl_attr_definition
 class TableKindAttr(EnumAttribute[TableKind], SpacedOpaqueSyntaxAttribute):
@@ -183,8 +195,8 @@ class RopeTableAttr(ParametrizedAttribute):
     name = "tgraph.rope_table"
 
     kind: TableKindAttr
-    frequencies: ArrayAttr[FloatAttr]
-    scale: FloatAttr
+    frequencies: ArrayAttr[FloatAttr[Float32Type]]
+    scale: FloatAttr[Float32Type]
 
     def __init__(self, kind: TableKind, frequencies: Sequence[float], scale: float = 1.0) -> None:
         values = ArrayAttr([FloatAttr(v, f32) for v in frequencies])
@@ -207,20 +219,18 @@ class RopeTableAttr(ParametrizedAttribute):
         with parser.in_angle_brackets():
             kind = parser.parse_str_enum(TableKind)
             parser.parse_punctuation(",")
-            values = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: FloatAttr(float(parser.parse_number()), f32)
-            )
+            values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_f32(parser))
             parser.parse_punctuation(",")
             parser.parse_keyword("scale")
-            scale = FloatAttr(float(parser.parse_number()), f32)
+            scale = parse_f32(parser)
         return (TableKindAttr(kind), ArrayAttr(values), scale)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f"{self.kind.data.value}, [")
-            printer.print_list(self.values, lambda v: printer.print_float(v, f32))
+            printer.print_list(self.frequencies, lambda v: print_f32(printer, v))
             printer.print_string("], scale ")
-            printer.print_float(self.scale.value.data, f32)
+            print_f32(printer, self.scale)
 
 
 def parse_matrix(parser: AttrParser) -> tuple[int, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, static_shape
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, static_shape
 
 
 @irdl_op_definition

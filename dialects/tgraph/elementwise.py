@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC
 
-from lanelink.dialects.tgraph.attributes import matrix, same
-from lanelink.dialects.tgraph.lifted import LiftedOp
 from xdsl.dialects.builtin import Float32Type, FloatAttr, f32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import irdl_attr_definition, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
+
+from lanelink.dialects.floats import F32
+from lanelink.dialects.tgraph.attributes import matrix, same
+from lanelink.dialects.tgraph.lifted import LiftedOp
 
 
 class BinaryKind(StrEnum):
@@ -192,7 +194,9 @@ class ScaleOp(UnaryOp):
 
     factor = prop_def(FloatAttr[Float32Type])
 
-    assembly_format = "$x `by` $factor (`number` $number^)? attr-dict `:` type($x) `->` type($result)"
+    custom_directives = (F32,)
+
+    assembly_format = "$x `by` custom<F32>($factor) (`number` $number^)? attr-dict `:` type($x) `->` type($result)"
 
     def __init__(self, x: SSAValue, factor: float) -> None:
         super().__init__(operands=[x], properties={"factor": FloatAttr(factor, f32)}, result_types=[x.type])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from lanelink.dialects.tgraph.lifted import LiftedOp
-from lanelink.dialects.tgraph.tables import SetRowOp
 from xdsl.dialects.utils import AbstractYieldOperation, EnumAttribute
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
@@ -25,6 +23,9 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
+
+from lanelink.dialects.tgraph.lifted import LiftedOp
+from lanelink.dialects.tgraph.tables import SetRowOp
 
 
 class FusionClass(StrEnum):

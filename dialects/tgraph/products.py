@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.tgraph.attributes import Q8Type, RowsType, activation, matrix, same
-from lanelink.dialects.tgraph.lifted import LiftedOp
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType, activation, matrix, same
+from lanelink.dialects.tgraph.lifted import LiftedOp
 
 
 @irdl_op_definition

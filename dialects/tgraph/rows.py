@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
-from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_operand
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, f32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
@@ -23,6 +21,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
+
+from lanelink.dialects.floats import F32
+from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
+from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_operand
 
 
 class NormKind(StrEnum):
@@ -69,10 +71,11 @@ class FusedRowOp(LiftedOp):
     result = result_def(SAME)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    custom_directives = (F32,)
 
     assembly_format = (
         "$kind $x (`weight` $weight^ `:` type($weight))? (`bias` $bias^ `:` type($bias))? "
-        "(`residual` $residual^)? `cols` $cols (`eps` $eps^)? "
+        "(`residual` $residual^)? `cols` $cols (`eps` custom<F32>($eps)^)? "
         "(`number` $number^)? attr-dict `:` type($x)"
     )
 

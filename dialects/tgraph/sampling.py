@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.tgraph.attributes import indices, matrix, positive, same
-from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.tgraph.attributes import indices, matrix, same
+from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
+
+_LARGEST_POSITION = 2**31 - 1
+"""Positions are i32 on the device."""
 
 
 @irdl_op_definition
@@ -59,6 +64,8 @@ class AdvanceOp(LiftedOp):
         super().__init__(operands=[position], properties={"by": int_attr(by)}, result_types=[position.type])
 
     def verify_(self) -> None:
-        positive(by=self.by.value.data)
+        by = self.by.value.data
+        if not 1 <= by <= _LARGEST_POSITION:
+            raise VerifyException(f"advance by: expected 1 to {_LARGEST_POSITION}, got {by}")
         same("advance position", 1, indices(self.position, "advance position"))
         same("advance result", 1, indices(self.result, "advance result"))

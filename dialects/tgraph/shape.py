@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same
-from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same
+from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
 @irdl_op_definition
@@ -36,6 +37,8 @@ class ViewOp(LiftedOp):
         matrix(self.x, "view x")
         matrix(self.result, "view result")
         held, taken = element_count(self.x.type), element_count(self.result.type)
+        if taken > held:
+            raise VerifyException(f"view result: expected at most x's {held} values, got {taken}")
         offset = self.offset.value.data
         if not 0 <= offset <= held - taken:
             raise VerifyException(f"view offset: expected 0 to {held - taken} ({taken} of {held} values), got {offset}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.tgraph.attributes import RowsType, indices, matrix, same
-from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, check_row, opt_int_attr, opt_operand
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, f32
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.tgraph.attributes import RowsType, indices, matrix, same
+from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, check_row, opt_int_attr, opt_operand
 
 
 def table_shape(table: SSAValue, what: str) -> tuple[int, int]:
