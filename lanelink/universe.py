@@ -40,10 +40,24 @@ def _fuse() -> type[ModulePass]:
     return FusePass
 
 
+def _legalize_shim() -> type[ModulePass]:
+    from lanelink.passes.legalize_shim import LegalizeShimPass
+
+    return LegalizeShimPass
+
+
+def _link() -> type[ModulePass]:
+    from lanelink.passes.link import LinkPass
+
+    return LinkPass
+
+
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "number-ops": _number_ops,
     "quantize-activations": _quantize_activations,
     "fuse": _fuse,
+    "legalize-shim": _legalize_shim,
+    "link": _link,
 }
 
 LANELINK_UNIVERSE = Universe(all_dialects=DIALECTS, all_passes=PASSES)

@@ -1,5 +1,7 @@
 """Level 3: `launch`, the launches a step runs as, over buffers, each with the lifted ops it covers."""
 
+from xdsl.ir import Dialect
+
 from lanelink.dialects.launch.attention import AttentionOp
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
 from lanelink.dialects.launch.buffers import AllocOp, ConstantOp, CopyOp, ViewOp
@@ -10,7 +12,6 @@ from lanelink.dialects.launch.products import GemmPartOp, GemmPartsOp, GemvF32Op
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp, RopeSideOp
 from lanelink.dialects.launch.tables import AdvanceOp, ArgMaxOp, GatherOp, SetRowOp, SliceOp
 from lanelink.dialects.launch.target import Numerics, NumericsAttr, TargetAttr
-from xdsl.ir import Dialect
 
 LaunchDialect = Dialect(
     "launch",

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.launch.base import (
-    LeafLaunch,
-    buffer_shape,
-    check,
-    check_index,
-    check_results,
-    check_vector,
-)
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -21,6 +13,15 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.launch.base import (
+    LeafLaunch,
+    buffer_shape,
+    check,
+    check_index,
+    check_results,
+    check_vector,
+)
+
 
 @irdl_op_definition
 class AttentionOp(LeafLaunch):
@@ -31,7 +32,8 @@ class AttentionOp(LeafLaunch):
     ```mlir
     launch.attention(q = %q : memref<1x128xf32>, keys = %k : memref<256x64xf32>, values = %v : memref<256x64xf32>,
                      position = %p : memref<1xi32>, out = %o : memref<1x128xf32>)
-      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.767767e-01 : f32} covers [10]
+      {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.767767e-01 : f32}
+      covers [10]
     ```
     """
 

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
-from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, f32, i32, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, opt_prop_def, prop_def
@@ -20,6 +19,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 
 Fields = Mapping[str, SSAValue | Attribute | None]
 """A launch's operands and properties, by name."""
@@ -90,10 +91,10 @@ class Launch(IRDLOperation, ABC):
         printer.print_list(list(self.named_operands()), operand)
         printer.print_string(")")
 
-    def print_fields(self, printer: Printer, hidden: Sequence[str] = ()) -> None:
+    def print_fields(self, printer: Printer, hidden: Sequence[str] = (), *, keyword: bool = False) -> None:
         """Properties and attributes as one dictionary but for those `hidden`, then what is covered."""
         held = {**self.properties, **self.attributes}
-        printer.print_op_attributes(held, reserved_attr_names=(SEGMENTS, "covers", *hidden))
+        printer.print_op_attributes(held, reserved_attr_names=(SEGMENTS, "covers", *hidden), print_keyword=keyword)
         covers = self.properties.get("covers")
         if covers is not None:
             printer.print_string(" covers [")
@@ -175,14 +176,16 @@ class CompoundLaunch(Launch, ABC):
 
     def print(self, printer: Printer) -> None:
         self.print_operands(printer)
-        self.print_fields(printer)
+        # The keyword tells the dictionary's brace from the region's.
+        self.print_fields(printer, keyword=True)
         printer.print_string(" ")
         printer.print_region(self.regions[0], print_entry_block_args=False, print_block_terminators=False)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         fields = cls.parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
+        held = parser.parse_optional_attr_dict_with_keyword()
+        attributes = {} if held is None else held.data
         region = parser.parse_region()
         properties = cls.get_irdl_definition().properties
         op = cls.from_fields({**fields, **{k: v for k, v in attributes.items() if k in properties}}, [region])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr, RowsType
 from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -14,6 +12,9 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr, RowsType
 
 
 @irdl_op_definition

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from lanelink.dialects.launch.base import LeafLaunch, buffer_shape, check, check_results
-from lanelink.dialects.launch.functions import ActivationAttr
-from lanelink.dialects.tgraph.attributes import Q8Type
-from lanelink.dialects.tgraph.elementwise import BinaryKindAttr
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -16,6 +12,11 @@ from xdsl.irdl import (
     prop_def,
 )
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.launch.base import LeafLaunch, buffer_shape, check, check_results
+from lanelink.dialects.launch.functions import ActivationAttr
+from lanelink.dialects.tgraph.attributes import Q8Type
+from lanelink.dialects.tgraph.elementwise import BinaryKindAttr
 
 
 @irdl_op_definition

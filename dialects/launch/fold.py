@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from xdsl.irdl import irdl_op_definition, region_def, traits_def
+from xdsl.traits import NoTerminator
+
 from lanelink.dialects.launch.base import CompoundLaunch
 from lanelink.dialects.launch.products import GemmPartsOp, GemvF32Op, GemvOp
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp
 from lanelink.dialects.launch.tables import GatherOp
-from xdsl.irdl import irdl_op_definition, region_def, traits_def
-from xdsl.traits import NoTerminator
 
 
 @irdl_op_definition

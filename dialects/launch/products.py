@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
 from lanelink.dialects.launch.base import (
     CompoundLaunch,
     LeafLaunch,
@@ -16,28 +29,6 @@ from lanelink.dialects.launch.base import (
 )
 from lanelink.dialects.launch.functions import ActivationAttr
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
-from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-)
-from xdsl.traits import NoTerminator
-from xdsl.utils.exceptions import VerifyException
-
-ROWS_PER_WARP = (1, 2, 4)
-"""Weight rows one warp may take at a time."""
-
-
-def check_per_warp(op: str, per_warp: IntegerAttr | None) -> None:
-    """Checks a schedule's rows per warp, where it has set them."""
-    if per_warp is not None and per_warp.value.data not in ROWS_PER_WARP:
-        raise VerifyException(f"{op} per_warp: expected one of {ROWS_PER_WARP}, got {per_warp.value.data}")
 
 
 @irdl_op_definition
@@ -54,7 +45,6 @@ class GemvOp(Placed):
 
     name = "launch.gemv"
 
-    per_warp = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     w = operand_def()
     bias = opt_operand_def()
@@ -65,7 +55,7 @@ class GemvOp(Placed):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
-    def index(self):
+    def index(self) -> SSAValue | None:
         return self.at
 
     def verify_(self) -> None:
@@ -76,7 +66,6 @@ class GemvOp(Placed):
         check_index(self.at, "launch.gemv at")
         check_results("launch.gemv", self.out, self.quant, (m, n))
         self.check_placement(self.out, m, n)
-        check_per_warp("launch.gemv", self.per_warp)
 
 
 @irdl_op_definition
@@ -101,7 +90,7 @@ class GemvF32Op(Placed):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
-    def index(self):
+    def index(self) -> SSAValue | None:
         return self.at
 
     def verify_(self) -> None:
@@ -135,7 +124,7 @@ class GemmPartOp(Placed):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
-    def index(self):
+    def index(self) -> SSAValue | None:
         return self.at
 
 
@@ -155,7 +144,6 @@ class GemmPartsOp(CompoundLaunch):
 
     name = "launch.gemm_parts"
 
-    per_warp = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     body = region_def("single_block")
 
@@ -175,7 +163,6 @@ class GemmPartsOp(CompoundLaunch):
             part.check_placement(part.out, m, n)
         if len(formats) > 1:
             raise VerifyException(f"launch.gemm_parts: expected rows of one format, got {', '.join(sorted(formats))}")
-        check_per_warp("launch.gemm_parts", self.per_warp)
 
 
 @irdl_op_definition
@@ -194,7 +181,6 @@ class GemvGluOp(LeafLaunch):
     name = "launch.gemv_glu"
 
     act = prop_def(ActivationAttr)
-    per_warp = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     wg = operand_def()
     wu = operand_def()
@@ -215,7 +201,6 @@ class GemvGluOp(LeafLaunch):
         check_results("launch.gemv_glu", self.out, self.quant, (m, n))
         if self.out is not None:
             check("launch.gemv_glu out", (m, n), buffer_shape(self.out, "launch.gemv_glu out"))
-        check_per_warp("launch.gemv_glu", self.per_warp)
 
 
 def check_format(x: object, w: object) -> None:

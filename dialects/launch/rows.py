@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lanelink.dialects.launch.base import (
-    CompoundLaunch,
-    LeafLaunch,
-    Placed,
-    buffer_shape,
-    check,
-    check_index,
-    check_results,
-    check_vector,
-)
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -29,6 +19,17 @@ from xdsl.irdl import (
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.launch.base import (
+    CompoundLaunch,
+    LeafLaunch,
+    Placed,
+    buffer_shape,
+    check,
+    check_index,
+    check_results,
+    check_vector,
+)
+
 
 @irdl_op_definition
 class NormOp(LeafLaunch):
@@ -40,7 +41,8 @@ class NormOp(LeafLaunch):
     Example:
     ```mlir
     launch.norm(x = %x : memref<1x64xf32>, add = %r : memref<1x64xf32>, sum = %s : memref<1x64xf32>,
-                w = %w : memref<64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [7, 8, 9]
+                w = %w : memref<64xf32>, quant = %q : !tgraph.q8<1x64>)
+      {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [7, 8, 9]
     ```
     """
 
@@ -94,7 +96,8 @@ def check_tables(op: str, cos: SSAValue, sin: SSAValue, half: int) -> None:
 @irdl_op_definition
 class RopeOp(Placed):
     """
-    Rotary position embedding of every head, each after its own RMSNorm where `norm`.
+    Rotary position embedding of every head, each after its own RMSNorm where `norm_eps` is given (with a
+    weight a value of a head where `norm` is).
 
     Example:
     ```mlir
@@ -122,7 +125,7 @@ class RopeOp(Placed):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
-    def index(self):
+    def index(self) -> SSAValue | None:
         return self.at
 
     def verify_(self) -> None:
@@ -155,7 +158,7 @@ class RopeSideOp(Placed):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
-    def index(self):
+    def index(self) -> SSAValue | None:
         return self.at
 
 
@@ -167,7 +170,7 @@ class RopePartsOp(CompoundLaunch):
     Example:
     ```mlir
     launch.rope_parts(cos = %c : memref<256x16xf32>, sin = %s : memref<256x16xf32>, position = %p : memref<1xi32>)
-      {head_dim = 32 : i64, half = 16 : i64} {
+      attributes {head_dim = 32 : i64, half = 16 : i64} {
       launch.rope_side(x = %q : memref<1x128xf32>, out = %qr : memref<1x128xf32>) {heads = 4 : i64} covers [5]
       launch.rope_side(x = %k : memref<1x64xf32>, out = %kr : memref<1x64xf32>) {heads = 2 : i64} covers [6]
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lanelink.dialects.launch.base import Launch
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.launch.base import Launch
 
 LIFTED = "launch.lifted"
 """The function attribute with the number of lifted ops of the step."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
-from lanelink.dialects.tgraph.attributes import RowsType
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, MemRefType, i32
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
+from lanelink.dialects.tgraph.attributes import RowsType
 
 
 @irdl_op_definition
@@ -63,7 +64,7 @@ class SetRowOp(Placed):
     at = opt_operand_def()
 
     @property
-    def index(self):
+    def index(self) -> SSAValue | None:
         return self.at
 
     def verify_(self) -> None:

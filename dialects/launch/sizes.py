@@ -1,0 +1,32 @@
+"""Bytes that a launch's buffers take in device memory."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType, f32, i32
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.tgraph.attributes import Q8Type
+
+_SCALE_BYTES = 4
+
+
+def buffer_bytes(kind: Attribute) -> int:
+    """
+    Bytes of a static memref of f32 or i32, or of quantized activations (each plane's int8, then one f32 scale a block).
+
+    VerifyException for any other type.
+    """
+    if isinstance(kind, Q8Type):
+        rows, cols = kind.shape
+        return rows * cols * kind.planes.data + _SCALE_BYTES * rows * (cols // BLOCK_VALUES)
+    if isa(kind, MemRefType[Attribute]) and kind.element_type in (f32, i32) and all(d > 0 for d in kind.get_shape()):
+        return 4 * prod(kind.get_shape())
+    raise VerifyException(f"buffer: expected !tgraph.q8 or a static memref of f32 or i32, got {kind}")
+
+
+__all__ = ["buffer_bytes"]
