@@ -7,6 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr, TensorType, f32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import (
     BinaryKind,
@@ -28,9 +32,6 @@ from lanelink.dialects.tgraph import (
 )
 from lanelink.frontend.config import Activation
 from lanelink.frontend.weights import Weights
-from numpy.typing import NDArray
-from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr, TensorType, f32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 
 @dataclass

@@ -11,8 +11,9 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from lanelink.dialects.formats import Format
 from numpy.typing import NDArray
+
+from lanelink.dialects.formats import Format
 
 
 class CheckpointError(ValueError):

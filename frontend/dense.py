@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import AttentionOp, SetRowOp
 from lanelink.frontend.builders import StepBuilder, add, embedding, gated_mlp, linear, rms_norm, rotary
 from lanelink.frontend.config import DecoderConfig
 from lanelink.frontend.rope import inverse_frequencies, rounded
-from xdsl.ir import SSAValue
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lanelink.dialects.formats import Format
-from lanelink.dialects.launch.target import TARGET, Numerics, preset
-from lanelink.dialects.tgraph import AdvanceOp, ArgMaxOp
-from lanelink.dialects.tgraph.lifted import INDEX
-from lanelink.dialects.tgraph.step import CARRY, LOGITS, POSITION, STATE, TOKEN
-from lanelink.frontend.builders import StepBuilder
-from lanelink.frontend.checkpoint import CheckpointError
-from lanelink.frontend.config import DecoderConfig, read_config
-from lanelink.frontend.dense import Cache, decoder
-from lanelink.frontend.hugging_face import open_directory
-from lanelink.frontend.weights import AbsentWeights, QuantizedWeights, StoredWeights, Weights
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -29,6 +18,18 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import TARGET, Numerics, preset
+from lanelink.dialects.tgraph import AdvanceOp, ArgMaxOp
+from lanelink.dialects.tgraph.lifted import INDEX
+from lanelink.dialects.tgraph.step import CARRY, LOGITS, POSITION, STATE, TOKEN
+from lanelink.frontend.builders import StepBuilder
+from lanelink.frontend.checkpoint import CheckpointError
+from lanelink.frontend.config import DecoderConfig, read_config
+from lanelink.frontend.dense import Cache, decoder
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.weights import AbsentWeights, QuantizedWeights, StoredWeights, Weights
 
 QUANTIZABLE = (Format.F32, Format.F16, Format.BF16, Format.Q8_0)
 """What matrices can be turned into at load."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import pi
 
 import numpy as np
-from lanelink.dialects.formats import Format
 from numpy.typing import NDArray
+
+from lanelink.dialects.formats import Format
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+from safetensors import SafetensorError, safe_open
+
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError, MappedFile, StoredTensor, shown
 from lanelink.frontend.json_file import LARGEST_JSON, parse_object
-from safetensors import SafetensorError, safe_open
 
 _LENGTH_BYTES = 8
 _METADATA = "__metadata__"
