@@ -1,0 +1,17 @@
+"""The two errors of the emulator."""
+
+
+class EmulatorError(Exception):
+    """A launch, an access or a call that the emulator refuses; the message names what was expected, what was found and where."""
+
+
+class PtxError(EmulatorError):
+    """PTX text that cannot be read, or that asks for what the emulator does not know.
+
+    `line` is the 1-based line of the text, and `module` the name the text was loaded under.
+    """
+
+    def __init__(self, message: str, line: int, module: str = "ptx") -> None:
+        self.line = line
+        self.module = module
+        super().__init__(f"{module}:{line}: {message}")
