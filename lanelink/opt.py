@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from io import StringIO
+from pathlib import Path
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +14,8 @@ from xdsl.utils.arg_spec import ArgSpecParseError
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from lanelink.dialects.tgraph.step import verify_dominance
+from lanelink.verify import verify_module
+from lanelink.write import write_whole
 
 
 class OptMain(xDSLOptMain):
@@ -29,9 +30,10 @@ class OptMain(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         if not self.args.disable_verify:
-            prog.verify()
-            verify_dominance(prog)
+            verify_module(prog)
         super().apply_passes(prog)
+        if not self.args.disable_verify:
+            verify_module(prog)
 
     def run(self) -> None:
         super().run()
@@ -39,7 +41,7 @@ class OptMain(xDSLOptMain):
         if self.args.output_file is None:
             sys.stdout.write(text)
         else:
-            write_whole(self.args.output_file, text)
+            write_whole(Path(self.args.output_file), text)
 
 
 class _Unclosed(StringIO):
@@ -47,22 +49,6 @@ class _Unclosed(StringIO):
 
     def close(self) -> None:
         self.flush()
-
-
-def write_whole(path: str, text: str) -> None:
-    """Writes a file at once: the old one stays until the new one is complete."""
-    folder = os.path.dirname(path) or "."
-    handle, name = tempfile.mkstemp(dir=folder, prefix=os.path.basename(path) + ".")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def main(args: Sequence[str] | None = None) -> int:

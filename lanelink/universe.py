@@ -19,7 +19,13 @@ def _launch() -> Dialect:
     return LaunchDialect
 
 
-DIALECTS: dict[str, Callable[[], Dialect]] = {"tgraph": _tgraph, "launch": _launch}
+def _driver() -> Dialect:
+    from lanelink.dialects.driver import DriverDialect
+
+    return DriverDialect
+
+
+DIALECTS: dict[str, Callable[[], Dialect]] = {"tgraph": _tgraph, "launch": _launch, "driver": _driver}
 
 
 def _number_ops() -> type[ModulePass]:
@@ -52,12 +58,19 @@ def _link() -> type[ModulePass]:
     return LinkPass
 
 
+def _plan_buffers() -> type[ModulePass]:
+    from lanelink.passes.plan_buffers import PlanBuffersPass
+
+    return PlanBuffersPass
+
+
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "number-ops": _number_ops,
     "quantize-activations": _quantize_activations,
     "fuse": _fuse,
     "legalize-shim": _legalize_shim,
     "link": _link,
+    "plan-buffers": _plan_buffers,
 }
 
 LANELINK_UNIVERSE = Universe(all_dialects=DIALECTS, all_passes=PASSES)

@@ -1,0 +1,37 @@
+"""The three backends by name, each made from a step of level 1 and a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import ModuleOp
+
+from lanelink.lowering.runtime.backend import Backend
+from lanelink.lowering.weights import Source, resolve
+from lanelink.pipeline import Level, lower
+
+Progress = Callable[[str], None]
+"""Called with the name of each constant as it is loaded."""
+
+
+class NotAvailable(ValueError):
+    """A backend that this machine cannot run: what it needs, what is there."""
+
+
+def _reference(module: ModuleOp, source: Source, progress: Progress) -> Backend:
+    from lanelink.lowering.runtime.reference import ReferenceBackend
+
+    lowered = lower(module, Level.TENSORS)
+    return ReferenceBackend(lowered, resolve(lowered, source, progress))
+
+
+BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress], Backend]] = {"reference": _reference}
+
+
+def open_backend(name: str, module: ModuleOp, source: Source, progress: Progress = lambda _: None) -> Backend:
+    """
+    A step of level 1 made ready to run: `reference` as numpy, `emulator` and `cuda` lowered to driver calls.
+
+    Raises what lowering and loading raise: DiagnosticException, WeightError, BackendError.
+    """
+    return BACKENDS[name](module, source, progress)

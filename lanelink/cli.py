@@ -1,0 +1,221 @@
+"""`lanelink`: import a checkpoint, run a step. Errors are one line; exit 1 for bad input, 2 for bad usage."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+from tqdm import tqdm
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.universe import Universe
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from lanelink.backends import BACKENDS, NotAvailable, open_backend
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import PRESETS, Numerics
+from lanelink.frontend.checkpoint import CheckpointError
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.importer import QUANTIZABLE, import_checkpoint
+from lanelink.frontend.text import Text, open_text
+from lanelink.lowering.runtime.backend import BackendError, generate
+from lanelink.lowering.weights import WeightError
+from lanelink.verify import verify_module
+from lanelink.write import write_whole
+
+NUMERICS = {n.value.replace("_", "-"): n for n in Numerics}
+
+
+class InputError(ValueError):
+    """Input that a command refuses: one line, what was expected, what was found, where."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs `lanelink`; the exit code."""
+    options = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], None] = options.command
+    try:
+        command(options)
+    except ParseError as error:
+        print(f"lanelink: {_one_line(str(error))}", file=sys.stderr)
+        return 1
+    except (CheckpointError, WeightError, BackendError, InputError, NotAvailable, DiagnosticException) as error:
+        print(f"lanelink: {_one_line(str(error))}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"lanelink: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("lanelink: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lanelink", description="From a checkpoint to tokens, through the fewest, largest CUDA launches."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _import_options(commands.add_parser("import", help="write a checkpoint's decoding step as a tensor graph"))
+    _run_options(commands.add_parser("run", help="decode with a step and its weights"))
+    return parser
+
+
+def _import_options(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=_import)
+    parser.add_argument("checkpoint", type=Path, metavar="CKPT", help="a Hugging Face directory")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="STEP.mlir")
+    parser.add_argument("--context", type=_count, metavar="N", help="positions the key and value tables hold")
+    parser.add_argument("--rows", type=_count, default=1, metavar="R", help="tokens of one sequence a step takes")
+    parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences a step serves; 1 for now")
+    parser.add_argument("--numerics", choices=NUMERICS, help="how products by block formats take their activations")
+    parser.add_argument(
+        "--quantize", choices=[f.value for f in QUANTIZABLE], metavar="FORMAT", help="what matrices become at load"
+    )
+    parser.add_argument("--target", choices=PRESETS, default="h200")
+    parser.add_argument("--no-weights", action="store_true", help="read config.json alone")
+    parser.add_argument(
+        "--rope-format",
+        choices=["f32", "f16", "bf16"],
+        default="f32",
+        help="what rotation frequencies are rounded to, for a model whose program casts them",
+    )
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=_run)
+    parser.add_argument("step", type=Path, metavar="STEP.mlir")
+    parser.add_argument("--weights", type=Path, required=True, metavar="CKPT")
+    parser.add_argument("--backend", choices=BACKENDS, required=True)
+    prompt = parser.add_mutually_exclusive_group(required=True)
+    prompt.add_argument("--prompt", metavar="TEXT")
+    prompt.add_argument("--ids", type=_ids, metavar="1,2,3")
+    parser.add_argument("-n", type=_count, required=True, metavar="N", help="tokens to generate")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
+    return value
+
+
+def _ids(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected token ids like 1,2,3, got '{text}'") from None
+
+
+def _import(options: argparse.Namespace) -> None:
+    if options.sequences != 1:
+        raise InputError(f"--sequences: expected 1 (one sequence a step), got {options.sequences}")
+    module = import_checkpoint(
+        options.checkpoint,
+        context=options.context,
+        rows=options.rows,
+        numerics=None if options.numerics is None else NUMERICS[options.numerics],
+        quantize=None if options.quantize is None else Format(options.quantize),
+        target=options.target,
+        no_weights=options.no_weights,
+        rope_format=Format(options.rope_format),
+    )
+    stream = StringIO()
+    # With locations, so that a later diagnostic names the layer.
+    Printer(stream, print_debuginfo=True).print_op(module)
+    write_whole(options.output, stream.getvalue() + "\n")
+
+
+def read_module(path: Path) -> ModuleOp:
+    """A module of ours from its text, verified. Raises ParseError, DiagnosticException, InputError or OSError."""
+    ctx = Context()
+    for name, dialect in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(name, dialect)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: expected UTF-8 text, got byte {error.object[error.start]:#04x} at {error.start}"
+        ) from None
+    try:
+        module = Parser(ctx, text, str(path)).parse_module()
+    except RecursionError:
+        raise InputError(f"{path}: expected operations nested less deeply") from None
+    verify_module(module)
+    return module
+
+
+def _run(options: argparse.Namespace) -> None:
+    module = read_module(options.step)
+    source = open_directory(options.weights)
+    with _bar("loading weights", None) as loading:
+        backend = open_backend(options.backend, module, source, lambda _: loading(1))
+    vocabulary = backend.shape.vocabulary
+    text = None if vocabulary is None else _text(options, vocabulary)
+    ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
+    steps = len(ids) + options.n - 1
+    with _bar("decoding", steps) as decoding:
+        done = 0
+
+        def report(now: int) -> None:
+            nonlocal done
+            decoding(now - done)
+            done = now
+
+        start = time.perf_counter()
+        generated = generate(backend, ids, options.n, report)
+        seconds = time.perf_counter() - start
+    decoded = None if text is None else text.decode(generated)
+    if options.json:
+        found = {
+            "ids": generated,
+            "text": decoded,
+            "backend": options.backend,
+            "launches_per_step": backend.launches_per_step,
+            "seconds": seconds,
+            "tokens_per_second": steps / seconds if seconds else None,
+        }
+        print(json.dumps(found))
+    else:
+        print(decoded if decoded is not None else ",".join(map(str, generated)))
+
+
+def _text(options: argparse.Namespace, vocabulary: int) -> Text | None:
+    try:
+        return open_text(options.weights, vocabulary)
+    except CheckpointError:
+        # Ids go in and out without a tokenizer; only --prompt needs one.
+        if options.prompt is not None:
+            raise
+        return None
+
+
+def _encode(options: argparse.Namespace, text: Text | None) -> list[int]:
+    if text is None:
+        raise InputError(f"--prompt: expected a step that returns logits, to know its vocabulary, got {options.step}")
+    return text.encode(options.prompt)
+
+
+@contextmanager
+def _bar(what: str, total: int | None) -> Iterator[Callable[[int], object]]:
+    """A progress bar on stderr, where that is a terminal; gives what advances it."""
+    with tqdm(desc=what, total=total, file=sys.stderr, leave=False, delay=0.5, disable=None) as bar:
+        yield bar.update
+
+
+def _one_line(text: str) -> str:
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The whole pipeline, from a step's tensor graph to its driver calls, as one pass and as a Python call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from lanelink.passes.fuse import FusePass
+from lanelink.passes.legalize_shim import LegalizeShimPass
+from lanelink.passes.link import LinkPass
+from lanelink.passes.number_ops import NumberOpsPass
+from lanelink.passes.plan_buffers import PlanBuffersPass
+from lanelink.passes.quantize_activations import QuantizeActivationsPass
+from lanelink.verify import verify_module
+
+
+class Level(Enum):
+    """How far a module is lowered; the value is the number of passes that brings it there."""
+
+    TENSORS = 2
+    """Level 1: lifted ops, activations quantized where the numerics ask for it, numbered."""
+    FUSED = 4
+    """Level 2: recognized, and legal for the target."""
+    LAUNCHES = 5
+    """Level 3: launches over buffers."""
+    DRIVER = 7
+    """Level 4: driver calls."""
+
+
+# Quantizing comes before numbering, since a quantize is a lifted op of its own.
+PASSES: tuple[type[ModulePass], ...] = (
+    QuantizeActivationsPass,
+    NumberOpsPass,
+    FusePass,
+    LegalizeShimPass,
+    LinkPass,
+    PlanBuffersPass,
+)
+"""The pipeline, in order."""
+
+
+def lower(module: ModuleOp, level: Level = Level.DRIVER) -> ModuleOp:
+    """
+    A copy of a level-1 module brought down to `level`, verified after every pass.
+
+    Raises VerifyException for a module that is wrong and PassFailedException for one the target refuses.
+    """
+    lowered = module.clone()
+    ctx = Context()
+    verify_module(lowered)
+    for each in PASSES[: level.value]:
+        each().apply(ctx, lowered)
+        verify_module(lowered)
+    return lowered
+
+
+@dataclass(frozen=True)
+class LanelinkPass(ModulePass):
+    """All passes of the pipeline in turn, verifying the module after each."""
+
+    name = "lanelink"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in PASSES:
+            each().apply(ctx, op)
+            verify_module(op)
