@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from lanelink.dialects.formats import BLOCK_VALUES
 
 Floats = npt.NDArray[np.float32]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from lanelink.dialects.formats import Format
 
 Floats = npt.NDArray[np.float32]

@@ -10,6 +10,7 @@ from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
+
 from lanelink.lowering.functions import Activation, BinaryOp
 
 Floats = npt.NDArray[np.float32]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from lanelink.dialects.formats import Format
 from lanelink.lowering.formats import Q8_0_BLOCK, FormatError, file_rows
 

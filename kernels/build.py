@@ -1,0 +1,147 @@
+"""Compiles the CUDA C++ kernels to the PTX that the repository carries: `python -m lanelink.kernels.build [--check]`.
+
+NVRTC comes from PyPI (the extra `kernels`), pinned: a 12.4 compiler writes PTX 8.4, which drivers from 550 on load. It
+needs no GPU and no toolkit, and is called through ctypes, so that no Python binding's version has to match it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent
+PTX = SOURCES / "ptx"
+NVRTC_PACKAGE = "nvidia-cuda-nvrtc-cu12"
+NVRTC_VERSION = (12, 4)
+ARCHITECTURES = ("compute_80", "compute_90")
+
+
+@dataclass(frozen=True)
+class Module:
+    """One PTX file an architecture: its stem, its source and the macros it is compiled with."""
+
+    stem: str
+    source: str
+    defines: tuple[str, ...] = ()
+
+
+MODULES = (
+    Module("gemv_f32", "gemv.cu", ("FORMAT_CODE=0", "FORMAT_NAME=f32")),
+    Module("gemv_f16", "gemv.cu", ("FORMAT_CODE=1", "FORMAT_NAME=f16")),
+    Module("gemv_bf16", "gemv.cu", ("FORMAT_CODE=2", "FORMAT_NAME=bf16")),
+    Module("gemv_q8_0", "gemv.cu", ("FORMAT_CODE=3", "FORMAT_NAME=q8_0")),
+    Module("rows", "rows.cu"),
+    Module("elementwise", "elementwise.cu"),
+    Module("attention", "attention.cu"),
+    Module("arg_max", "arg_max.cu"),
+)
+
+
+class BuildError(RuntimeError):
+    """NVRTC is missing, is another version, or refused a source; its log is the message."""
+
+
+class Nvrtc:
+    """The few calls of libnvrtc that compile one program."""
+
+    def __init__(self) -> None:
+        try:
+            files = metadata.files(NVRTC_PACKAGE) or []
+        except metadata.PackageNotFoundError as e:
+            raise BuildError(f"expected the package {NVRTC_PACKAGE}, got none: pip install 'lanelink[kernels]'") from e
+        found = [f for f in files if f.name.startswith("libnvrtc.so")]
+        if not found:
+            raise BuildError(f"expected libnvrtc.so in {NVRTC_PACKAGE}, got {len(files)} other files")
+        self._lib = ctypes.CDLL(str(found[0].locate()))
+        self._lib.nvrtcGetErrorString.restype = ctypes.c_char_p
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self._check(self._lib.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+        if (major.value, minor.value) != NVRTC_VERSION:
+            raise BuildError(f"expected NVRTC {NVRTC_VERSION}, got {(major.value, minor.value)}")
+
+    def _check(self, code: int) -> None:
+        if code:
+            raise BuildError(f"nvrtc: {self._lib.nvrtcGetErrorString(code).decode()}")
+
+    def compile(self, module: Module, architecture: str) -> str:
+        """The PTX text of one module. Raises BuildError with the compiler's log."""
+        source = (SOURCES / module.source).read_bytes()
+        program = ctypes.c_void_p()
+        self._check(self._lib.nvrtcCreateProgram(ctypes.byref(program), source, module.source.encode(), 0, None, None))
+        options = [
+            f"--gpu-architecture={architecture}",
+            "--std=c++17",
+            "--device-as-default-execution-space",
+            f"--include-path={SOURCES}",
+        ]
+        options += [f"--define-macro={d}" for d in module.defines]
+        packed = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
+        try:
+            if self._lib.nvrtcCompileProgram(program, len(options), packed):
+                raise BuildError(f"{module.source} for {architecture}:\n{self._text(program, 'ProgramLog')}")
+            return self._text(program, "PTX")
+        finally:
+            self._check(self._lib.nvrtcDestroyProgram(ctypes.byref(program)))
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> str:
+        size = ctypes.c_size_t()
+        self._check(getattr(self._lib, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
+        buffer = ctypes.create_string_buffer(size.value)
+        self._check(getattr(self._lib, f"nvrtcGet{what}")(program, buffer))
+        return buffer.value.decode()
+
+
+def ptx_path(stem: str, architecture: str) -> Path:
+    """Where the PTX of a module lies, committed or not."""
+    return PTX / f"{stem}.{architecture}.ptx"
+
+
+def build(modules: Sequence[Module] = MODULES) -> dict[Path, str]:
+    """The PTX text of every module and architecture, by the path it belongs at."""
+    nvrtc = Nvrtc()
+    return {ptx_path(m.stem, a): nvrtc.compile(m, a) for m in modules for a in ARCHITECTURES}
+
+
+def differing(built: dict[Path, str]) -> list[str]:
+    """The committed files that are missing, differ from `built`, or have no module, each with which it is."""
+    problems: list[str] = []
+    for path, text in built.items():
+        if not path.exists():
+            problems.append(f"{path.name}: missing")
+        elif path.read_text() != text:
+            problems.append(f"{path.name}: differs from its source")
+    problems += [f"{p.name}: has no source" for p in sorted(PTX.glob("*.ptx")) if p not in built]
+    return problems
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Rebuilds the PTX; with --check, changes nothing and exits 1 when what is committed differs."""
+    parser = argparse.ArgumentParser(prog="python -m lanelink.kernels.build", description=main.__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the committed files and name those that differ"
+    )
+    parser.add_argument("stems", nargs="*", help="modules to build (all)")
+    options = parser.parse_args(arguments)
+    try:
+        built = build([m for m in MODULES if not options.stems or m.stem in options.stems])
+    except BuildError as e:
+        print(e, file=sys.stderr)
+        return 1
+    if options.check:
+        problems = differing(built)
+        print("\n".join(problems) or f"{len(built)} files as their sources make them")
+        return 1 if problems else 0
+    PTX.mkdir(exist_ok=True)
+    for path, text in built.items():
+        path.write_text(text)
+        print(f"{path.name}: {len(text) // 1024} KiB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+// Functions of one value or two, quantization, copies between rows, and the step's own advance.
+#include "norm.cuh"
+
+// A block takes 4 * blockDim.x columns of row blockIdx.y where everything is aligned, else as many columns as threads,
+// four times over: the grid is the same.
+constexpr int FOURS = 4;
+
+struct Outputs {
+  Rows y;
+  Quantized quantized;
+};
+
+// Computes V values from column c on with `f` and stores them; every lane of a warp takes part.
+template <int V, class F>
+__device__ __forceinline__ void store_columns(const Outputs &out, int row, int c, int n, const F &f) {
+  float v[V] = {};
+  if (c < n) {
+    f(c, v);
+    if (out.y.base != nullptr) write_values<V>(out.y.at(row) + c, v);
+  }
+  if (out.quantized.planes > 0) store_quantized<V>(out.quantized, row, c, v, c < n);
+}
+
+template <class Four, class One>
+__device__ __forceinline__ void each_column(const Outputs &out, bool by_fours, int n, const Four &four,
+                                            const One &one) {
+  const int row = blockIdx.y, start = blockIdx.x * blockDim.x * FOURS;
+  if (by_fours && (out.y.base == nullptr || aligned16(out.y.at(row)))) {
+    store_columns<4>(out, row, start + threadIdx.x * 4, n, four);
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < FOURS; i++) store_columns<1>(out, row, start + i * blockDim.x + threadIdx.x, n, one);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256) binary_rows(int op, const float *a, int a_pitch, const float *b,
+                                                              int b_pitch, int b_step, int gate, int m, int n, float *y,
+                                                              int y_pitch, const int *y_row, i8 *q, int q_planes) {
+  let_next_start();
+  wait_for_previous();
+  const Outputs out{Rows{y, y_pitch, y_row}, Quantized{q, q_planes, m, n}};
+  const float *left = a + (long long)a_pitch * blockIdx.y, *right = b + (long long)b_pitch * blockIdx.y;
+  auto fill = [&](auto &l, auto &r, auto &v) {
+#pragma unroll
+    for (int i = 0; i < int(sizeof(v) / sizeof(float)); i++) v[i] = combine(op, l[i], activate(gate, r[i]));
+  };
+  auto four = [&](int c, float(&v)[4]) {
+    float l[4], r[4];
+    read_values<4>(left + c, l);
+    read_values<4>(right + c, r);
+    fill(l, r, v);
+  };
+  auto one = [&](int c, float(&v)[1]) {  // b_step 0: one value a row, repeated
+    const float l[1] = {left[c]}, r[1] = {right[(long long)c * b_step]};
+    fill(l, r, v);
+  };
+  each_column(out, b_step == 1 && n % 4 == 0 && aligned16(left) && aligned16(right), n, four, one);
+}
+
+extern "C" __global__ void __launch_bounds__(256) unary_rows(const float *x, int x_pitch, int act, float factor, int m,
+                                                             int n, float *y, int y_pitch, const int *y_row, i8 *q,
+                                                             int q_planes) {
+  let_next_start();
+  wait_for_previous();
+  const Outputs out{Rows{y, y_pitch, y_row}, Quantized{q, q_planes, m, n}};
+  const float *from = x + (long long)x_pitch * blockIdx.y;
+  auto four = [&](int c, float(&v)[4]) {
+    read_values<4>(from + c, v);
+#pragma unroll
+    for (int i = 0; i < 4; i++) v[i] = factor * activate(act, v[i]);
+  };
+  auto one = [&](int c, float(&v)[1]) { v[0] = factor * activate(act, from[c]); };
+  each_column(out, n % 4 == 0 && aligned16(from), n, four, one);
+}
+
+// Runs of `width` values, `units` a row of x and of y; either side's first row may be named on the device.
+extern "C" __global__ void __launch_bounds__(256) copy_rows(float *x, int x_pitch, const int *x_row, int x_unit,
+                                                            float *y, int y_pitch, const int *y_row, int y_unit,
+                                                            int width, int units) {
+  let_next_start();
+  wait_for_previous();
+  const Rows from{x, x_pitch, x_row}, to{y, y_pitch, y_row};
+  const int row = blockIdx.y;
+  const float *source = from.at(row);
+  float *target = to.at(row);
+  const int n = width * units;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    const int unit = i / width, c = i - unit * width;
+    target[(long long)y_unit * unit + c] = source[(long long)x_unit * unit + c];
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(32) advance_step(const int *next, int *token, int *position) {
+  let_next_start();
+  wait_for_previous();
+  if (threadIdx.x == 0) {
+    *token = *next;
+    *position = *position + 1;
+  }
+}

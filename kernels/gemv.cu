@@ -1,0 +1,56 @@
+// Entries of the product kernels of one format (-DFORMAT_CODE, -DFORMAT_NAME), for one row of x and for groups of four.
+#include "gemv.cuh"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define ENTRY(kind, suffix) JOIN(JOIN(kind, FORMAT_NAME), suffix)
+
+#define PART_PARAMS(i)                                                                                            \
+  const char *w##i, int n##i, const float *bias##i, float *y##i, int y_pitch##i, const int *y_row##i, int tiles##i, \
+      int turned##i, int normed##i, const float *head_weight##i, float head_eps##i
+#define PART_ARGS(i)                                                                          \
+  Part {                                                                                      \
+    w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, HeadNorm { normed##i, head_weight##i, head_eps##i } \
+  }
+
+#define GEMV(suffix, INPUT, RT, BLOCKS)                                                                             \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                               \
+      const void *x, int x_pitch, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0), PART_PARAMS(1),   \
+      PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, int then, float *product, int product_pitch,             \
+      u32 *counters, NORM_PARAMS, const float *cos, const float *sin, const int *position, int hd, int half,        \
+      int group_tiles) {                                                                                            \
+    const GemvArgs a{x,        x_pitch,      k,        m,                                                           \
+                     pitch,    passes,       parts,    {PART_ARGS(0), PART_ARGS(1), PART_ARGS(2), PART_ARGS(3)},    \
+                     then,     product,      product_pitch, counters,                                               \
+                     NORM_ARGS(m, n0), cos,  sin,      position,                                                    \
+                     hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                            \
+                     ACT_NONE};                                                                                     \
+    gemv<FORMAT_CODE, INPUT, RT, false>(a);                                                                         \
+  }
+
+#define GLU(suffix, INPUT, RT, BLOCKS)                                                                              \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                \
+      const void *x, int x_pitch, int k, int m, int pitch, int passes, int n, int tiles, const char *gate,          \
+      const char *up, const float *gate_bias, const float *up_bias, int act, float *y, int y_pitch,                 \
+      const int *y_row, i8 *q, int q_planes) {                                                                      \
+    GemvArgs a{};                                                                                                   \
+    a.x = x, a.x_pitch = x_pitch, a.k = k, a.m = m, a.pitch = pitch, a.passes = passes, a.parts = 1, a.act = act;   \
+    a.part[0].w = gate, a.part[0].n = n, a.part[0].bias = gate_bias, a.part[0].tiles = tiles;                       \
+    a.part[0].y = Rows{y, y_pitch, y_row};                                                                          \
+    a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                    \
+    a.quantized = Quantized{q, q_planes, m, n};                                                                     \
+    gemv<FORMAT_CODE, INPUT, RT, true>(a);                                                                          \
+  }
+
+#define BOTH(suffix, INPUT, RT, BLOCKS) \
+  GEMV(suffix, INPUT, RT, BLOCKS)       \
+  GLU(suffix, INPUT, RT, BLOCKS)
+
+BOTH(_f32_r1, INPUT_F32, 1, 3)
+BOTH(_f32_r4, INPUT_F32, 4, 2)
+#if FORMAT_CODE == 3
+BOTH(_q8_r1, INPUT_Q8, 1, 3)
+BOTH(_q8_r4, INPUT_Q8, 4, 2)
+BOTH(_q8x2_r1, INPUT_Q8X2, 1, 3)
+BOTH(_q8x2_r4, INPUT_Q8X2, 4, 2)
+#endif

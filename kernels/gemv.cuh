@@ -1,0 +1,415 @@
+// Products of a few rows x by a matrix of stored rows, streamed at the memory's speed.
+//
+// A warp takes NR stored rows at a time and walks along them: each lane loads 16 bytes of each row at a step, two steps
+// a batch, and holds the next batch in flight while it sums the present one. The first batch is loaded before the wait
+// for the previous launch, since weights are constants. x lies in shared memory, quantized or f32.
+//
+// A block takes a tile of outputs (WARPS * passes * outputs a warp), then the tile gridDim.x further on. blockIdx.y
+// counts groups of RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
+// last), heads turned (by the block that completes a group of whole heads), or quantization (within a tile of 32).
+#pragma once
+#include "norm.cuh"
+#include "rope.cuh"
+
+enum Format { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0 };
+enum Input { INPUT_F32, INPUT_Q8, INPUT_Q8X2 };
+enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
+
+constexpr int WARPS = 8;
+constexpr int THREADS = 32 * WARPS;
+constexpr int NR = 2;     // stored rows a warp takes together
+constexpr int STEPS = 2;  // 16-byte loads of each row in a batch
+constexpr int PARTS = 4;
+
+struct Part {
+  const char *w;
+  int n;
+  const float *bias;
+  Rows y;
+  int tiles;
+  int turned;
+  HeadNorm norm;
+};
+
+struct GemvArgs {
+  const void *x;  // f32 rows, or a buffer of quantized rows
+  int x_pitch;    // of f32 rows
+  int k;
+  int m;
+  int pitch;   // bytes of a stored row
+  int passes;  // times a warp takes rows for one tile
+  int parts;
+  Part part[PARTS];
+  int then;
+  float *product;  // where a product waits for what follows: m rows of product_pitch values, parts side by side
+  int product_pitch;
+  u32 *counters;
+  NormArgs norm;
+  const float *cos;
+  const float *sin;
+  const int *position;
+  int hd;
+  int half;
+  int group_tiles;  // tiles that hold a whole number of heads
+  Quantized quantized;
+  int act;  // of the gated pair
+};
+
+template <int FORMAT>
+constexpr int VALUES = FORMAT == FORMAT_F32 ? 4 : FORMAT == FORMAT_Q8_0 ? 16 : 8;  // in 16 bytes
+
+// ---- x in shared memory ------------------------------------------------------------------------------------------
+// f32: float4 number f of a row lies at f ^ ((f >> 3) & mask), so that lanes reading VALUES neighbours each do not meet
+// in a bank. The exclusive or stays within the 16-byte group of one lane.
+template <int FORMAT>
+__device__ __forceinline__ int swizzled(int f) {
+  return f ^ ((f >> 3) & (VALUES<FORMAT> / 4 - 1));
+}
+
+template <int FORMAT, int RT>
+__device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *shared) {
+  const int groups = a.pitch / 16 * VALUES<FORMAT> / 4;  // float4 a row, whole 16-byte groups of weights
+#pragma unroll 1
+  for (int r = 0; r < RT; r++) {
+    const float *x = reinterpret_cast<const float *>(a.x) + (long long)a.x_pitch * min(row0 + r, a.m - 1);
+    float4 *to = reinterpret_cast<float4 *>(shared) + r * groups;
+    if (aligned16(x) && a.k % 4 == 0) {
+#pragma unroll 4
+      for (int f = threadIdx.x; f < groups; f += THREADS)
+        to[swizzled<FORMAT>(f)] = 4 * f < a.k ? *reinterpret_cast<const float4 *>(x + 4 * f) : make_float4(0, 0, 0, 0);
+    } else {
+#pragma unroll 1
+      for (int f = threadIdx.x; f < groups; f += THREADS) {
+        const int c = 4 * f;
+        to[swizzled<FORMAT>(f)] = make_float4(c < a.k ? x[c] : 0.0f, c + 1 < a.k ? x[c + 1] : 0.0f,
+                                              c + 2 < a.k ? x[c + 2] : 0.0f, c + 3 < a.k ? x[c + 3] : 0.0f);
+      }
+    }
+  }
+}
+
+// Quantized: for each row its planes, one after the other; after all rows their scales.
+template <int PLANES, int RT>
+__device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shared) {
+  const Quantized x{reinterpret_cast<i8 *>(const_cast<void *>(a.x)), PLANES, a.m, a.k};
+  const int words = a.k / 16, blocks = a.k / QBLOCK;
+  float *scales = reinterpret_cast<float *>(shared + RT * PLANES * a.k);
+#pragma unroll 1
+  for (int r = 0; r < RT; r++) {
+    const int row = min(row0 + r, a.m - 1);
+#pragma unroll
+    for (int p = 0; p < PLANES; p++) {
+      const uint4 *from = reinterpret_cast<const uint4 *>(x.plane(p, row));
+      uint4 *to = reinterpret_cast<uint4 *>(shared + (r * PLANES + p) * a.k);
+#pragma unroll 4
+      for (int i = threadIdx.x; i < words; i += THREADS) to[i] = from[i];
+    }
+    const float *from = x.scales(row);
+#pragma unroll 2
+    for (int i = threadIdx.x; i < blocks; i += THREADS) scales[r * blocks + i] = from[i];
+  }
+}
+
+// ---- weights in flight -------------------------------------------------------------------------------------------
+struct Batch {
+  uint4 w[STEPS][NR];
+  u16 scale[STEPS][NR];
+};
+
+struct Streams {  // the NR stored rows a warp is at
+  const char *w[NR];
+  const char *scale[NR];
+};
+
+template <int FORMAT>
+__device__ __forceinline__ void load_batch(Batch &b, const Streams &s, int word0, int words) {
+#pragma unroll
+  for (int u = 0; u < STEPS; u++) {
+    const int word = word0 + 32 * u;
+    if (word < words) {
+#pragma unroll
+      for (int i = 0; i < NR; i++) {
+        b.w[u][i] = load_weights(s.w[i] + (long long)word * 16);
+        if (FORMAT == FORMAT_Q8_0) b.scale[u][i] = load_scale(s.scale[i] + (word >> 1) * 2);
+      }
+    }
+  }
+}
+
+// Four int8 of a word as floats: the biased byte as the low mantissa of 2^23, less 2^23 + 128.
+__device__ __forceinline__ float4 bytes_to_floats(u32 w) {
+  const u32 u = w ^ 0x80808080u;
+  return make_float4(__uint_as_float(__byte_perm(u, 0x4b000000u, 0x7440)) - 8388736.0f,
+                     __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7441)) - 8388736.0f,
+                     __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7442)) - 8388736.0f,
+                     __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7443)) - 8388736.0f);
+}
+
+__device__ __forceinline__ u32 word_of(const uint4 &w, int j) { return j == 0 ? w.x : j == 1 ? w.y : j == 2 ? w.z : w.w; }
+
+// Values 4j..4j+3 of 16 bytes of stored row, without a block's scale.
+template <int FORMAT>
+__device__ __forceinline__ float4 decode_four(const uint4 &w, int j) {
+  if constexpr (FORMAT == FORMAT_F32) {
+    return make_float4(__uint_as_float(w.x), __uint_as_float(w.y), __uint_as_float(w.z), __uint_as_float(w.w));
+  } else if constexpr (FORMAT == FORMAT_Q8_0) {
+    return bytes_to_floats(word_of(w, j));
+  } else {
+    const u32 a = word_of(w, 2 * j), b = word_of(w, 2 * j + 1);
+    if constexpr (FORMAT == FORMAT_F16)
+      return make_float4(half_to_float(u16(a)), half_to_float(u16(a >> 16)), half_to_float(u16(b)),
+                         half_to_float(u16(b >> 16)));
+    else
+      return make_float4(__uint_as_float(a << 16), __uint_as_float(a & 0xffff0000u), __uint_as_float(b << 16),
+                         __uint_as_float(b & 0xffff0000u));
+  }
+}
+
+__device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
+  int d = __dp4a(int(a.x), int(b.x), 0);
+  d = __dp4a(int(a.y), int(b.y), d);
+  d = __dp4a(int(a.z), int(b.z), d);
+  return __dp4a(int(a.w), int(b.w), d);
+}
+
+// Adds one batch's products to the sums.
+template <int FORMAT, int INPUT, int RT>
+__device__ __forceinline__ void sum_batch(const Batch &b, int word0, int words, const char *shared, int k,
+                                          float (&sums)[RT][NR]) {
+  constexpr int PLANES = INPUT == INPUT_Q8X2 ? 2 : 1;
+#pragma unroll
+  for (int u = 0; u < STEPS; u++) {
+    const int word = word0 + 32 * u;
+    if (word >= words) continue;
+    if constexpr (INPUT == INPUT_F32) {
+      constexpr int FOURS = VALUES<FORMAT> / 4;
+      float dots[RT][NR] = {};
+#pragma unroll
+      for (int j = 0; j < FOURS; j++) {
+        float4 w[NR];
+#pragma unroll
+        for (int i = 0; i < NR; i++) w[i] = decode_four<FORMAT>(b.w[u][i], j);
+#pragma unroll
+        for (int r = 0; r < RT; r++) {
+          const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * FOURS + swizzled<FORMAT>(word * FOURS + j)];
+#pragma unroll
+          for (int i = 0; i < NR; i++)
+            dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < NR; i++) {
+        const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b.scale[u][i]) : 1.0f;
+#pragma unroll
+        for (int r = 0; r < RT; r++) sums[r][i] += scale * dots[r][i];
+      }
+    } else {
+      const float *scales = reinterpret_cast<const float *>(shared + RT * PLANES * k);
+#pragma unroll
+      for (int r = 0; r < RT; r++) {
+        const uint4 x = reinterpret_cast<const uint4 *>(shared)[r * PLANES * words + word];
+        const float xs = scales[r * (words >> 1) + (word >> 1)];
+        uint4 residual{};
+        if (PLANES == 2) residual = reinterpret_cast<const uint4 *>(shared)[(r * PLANES + 1) * words + word];
+#pragma unroll
+        for (int i = 0; i < NR; i++) {
+          float dot = float(dot16(b.w[u][i], x));
+          if (PLANES == 2) dot += float(dot16(b.w[u][i], residual)) * (1.0f / 254.0f);
+          sums[r][i] += half_to_float(b.scale[u][i]) * xs * dot;
+        }
+      }
+    }
+  }
+}
+
+// ---- where a warp is -----------------------------------------------------------------------------------------------
+struct Place {
+  int part;
+  int tile;  // within the part
+};
+
+__device__ __forceinline__ Place place_of(const GemvArgs &a, int tile) {
+  int part = 0;
+#pragma unroll
+  for (int p = 0; p < PARTS - 1; p++) {
+    if (part == p && p + 1 < a.parts && tile >= a.part[p].tiles) {
+      tile -= a.part[p].tiles;
+      part = p + 1;
+    }
+  }
+  return {part, tile};
+}
+
+// A field of the part a block is at, without indexing the parameters at run time.
+#define PART_FIELD(a, p, field) \
+  ((p) == 0 ? (a).part[0].field : (p) == 1 ? (a).part[1].field : (p) == 2 ? (a).part[2].field : (a).part[3].field)
+
+// The first output that this warp computes in a pass of a tile. A gated pair's warp computes one output of both.
+template <bool GLU>
+__device__ __forceinline__ int first_output(const GemvArgs &a, int tile, int pass) {
+  constexpr int OUTPUTS = GLU ? 1 : NR;
+  return (tile * WARPS * a.passes + (threadIdx.x >> 5) * a.passes + pass) * OUTPUTS;
+}
+
+template <int FORMAT, bool GLU>
+__device__ __forceinline__ Streams streams_at(const GemvArgs &a, int tile, int pass) {
+  const Place at = place_of(a, tile);
+  const int output = first_output<GLU>(a, at.tile, pass);
+  Streams s;
+#pragma unroll
+  for (int i = 0; i < NR; i++) {
+    const int part = GLU ? i : at.part;
+    const int n = PART_FIELD(a, part, n);
+    const char *w = PART_FIELD(a, part, w);
+    const int row = min(GLU ? output : output + i, n - 1);  // past the end: the last row again, and nothing stored
+    s.w[i] = w + (long long)row * a.pitch;
+    const long long scales = ((long long)n * a.pitch + 255) & ~255LL;
+    s.scale[i] = FORMAT == FORMAT_Q8_0 ? w + scales + (long long)row * (a.pitch / QBLOCK) * 2 : w;
+  }
+  return s;
+}
+
+// ---- what follows a product ------------------------------------------------------------------------------------------
+// The quantized form of a tile of 32 outputs, from `stage` [RT][32]: warp r takes row r.
+template <int RT>
+__device__ __forceinline__ void quantize_tile(const GemvArgs &a, int row0, int column, const float *stage) {
+  __syncthreads();
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  if (warp < RT && row0 + warp < a.m) {
+    const float v[1] = {stage[warp * QBLOCK + lane]};
+    store_quantized<1>(a.quantized, row0 + warp, column + lane, v, true);
+  }
+  __syncthreads();
+}
+
+// Turns the heads of the group that this tile completes, if it does.
+template <int RT>
+__device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0) {
+  const Place at = place_of(a, tile);
+  if (!PART_FIELD(a, at.part, turned)) return;  // uniform over the block
+  const int group = at.tile / a.group_tiles;
+  const int tiles = PART_FIELD(a, at.part, tiles), n = PART_FIELD(a, at.part, n);
+  const int first = tile - at.tile + group * a.group_tiles;  // the group's counter is its first tile's
+  const int all = min(a.group_tiles, tiles - group * a.group_tiles);
+  if (!arrives_last(a.counters + (long long)blockIdx.y * (a.part[0].tiles + a.part[1].tiles + a.part[2].tiles + a.part[3].tiles) + first, all))
+    return;
+  int column0 = 0;  // of the part, in the waiting products
+#pragma unroll
+  for (int p = 0; p < PARTS - 1; p++) column0 += p < at.part ? a.part[p].n : 0;
+  const int per_group = a.group_tiles * WARPS * a.passes * NR / a.hd;
+  const int heads = min(per_group, n / a.hd - group * per_group);
+  const HeadNorm norm{PART_FIELD(a, at.part, norm.present), PART_FIELD(a, at.part, norm.weight),
+                      PART_FIELD(a, at.part, norm.eps)};
+  const Rows y{PART_FIELD(a, at.part, y.base), PART_FIELD(a, at.part, y.pitch), PART_FIELD(a, at.part, y.row)};
+  const int rows = min(RT, a.m - row0);
+  const int position = a.position == nullptr ? 0 : *a.position;
+#pragma unroll 1
+  for (int i = threadIdx.x >> 5; i < heads * rows; i += WARPS) {
+    const int row = row0 + i / heads, column = (group * per_group + i % heads) * a.hd;
+    const long long turn = (long long)(position + row) * a.half;
+    turn_head(a.product + (long long)row * a.product_pitch + column0 + column, y.at(row) + column, a.cos + turn,
+              a.sin + turn, a.hd, a.half, norm);
+  }
+}
+
+// ---- the kernel --------------------------------------------------------------------------------------------------------
+extern __shared__ uint4 dynamic_shared[];
+
+// One output's value to where it belongs: its own rows, or where what follows reads it.
+template <int RT, bool GLU>
+__device__ __forceinline__ void store_output(const GemvArgs &a, const Place &at, int row0, int r, int output, float v,
+                                             float *stage) {
+  if (a.quantized.planes > 0) stage[r * QBLOCK + output % QBLOCK] = v;
+  const bool waits = a.then == THEN_NORM || (a.then == THEN_TURN && PART_FIELD(a, at.part, turned));
+  if (!GLU && waits) {
+    int column = output;
+#pragma unroll
+    for (int p = 0; p < PARTS - 1; p++) column += p < at.part ? a.part[p].n : 0;
+    a.product[(long long)(row0 + r) * a.product_pitch + column] = v;
+    return;
+  }
+  const Rows y{PART_FIELD(a, at.part, y.base), PART_FIELD(a, at.part, y.pitch), PART_FIELD(a, at.part, y.row)};
+  if (y.base != nullptr) y.at(row0 + r)[output] = v;
+}
+
+// Sums over the warp's lanes, then one lane an output (and row of x) stores it.
+template <int RT, bool GLU>
+__device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int pass, int row0, float (&sums)[RT][NR],
+                                               float *stage) {
+  const int lane = threadIdx.x & 31;
+  float mine[NR] = {};
+#pragma unroll
+  for (int r = 0; r < RT; r++)
+#pragma unroll
+    for (int i = 0; i < NR; i++) {
+      const float total = warp_sum(sums[r][i]);
+      if (GLU ? lane == r : lane == r * NR + i) mine[GLU ? i : 0] = total;
+    }
+  const Place at = place_of(a, tile);
+  const int r = GLU ? lane : lane / NR;
+  const int output = first_output<GLU>(a, at.tile, pass) + (GLU ? 0 : lane % NR);
+  if (r >= RT || row0 + r >= a.m || output >= PART_FIELD(a, at.part, n)) return;
+  float v = mine[0];
+  const float *bias = PART_FIELD(a, at.part, bias);
+  if (bias != nullptr) v += bias[output];
+  if (GLU) {
+    const float up = mine[NR - 1] + (a.part[1].bias != nullptr ? a.part[1].bias[output] : 0.0f);
+    v = activate(a.act, v) * up;
+  }
+  store_output<RT, GLU>(a, at, row0, r, output, v, stage);
+}
+
+template <int FORMAT, int INPUT, int RT, bool GLU>
+__device__ __forceinline__ void gemv(const GemvArgs &a) {
+  __shared__ float stage[RT * QBLOCK];
+  __shared__ float scratch[32];
+  char *shared = reinterpret_cast<char *>(dynamic_shared);
+  const int lane = threadIdx.x & 31, words = a.pitch / 16, row0 = blockIdx.y * RT;
+  int tiles = a.part[0].tiles;
+  if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
+
+  int tile = blockIdx.x, pass = 0;
+  Streams at = streams_at<FORMAT, GLU>(a, tile, 0);
+  Batch batch;
+  load_batch<FORMAT>(batch, at, lane, words);
+  let_next_start();
+  wait_for_previous();
+  if constexpr (INPUT == INPUT_F32)
+    stage_f32<FORMAT, RT>(a, row0, reinterpret_cast<float *>(shared));
+  else
+    stage_q8<INPUT == INPUT_Q8X2 ? 2 : 1, RT>(a, row0, shared);
+  __syncthreads();
+
+  while (tile < tiles) {
+    float sums[RT][NR] = {};
+    int next_tile = tile, next_pass = pass + 1;
+    if (next_pass == a.passes) next_tile = tile + gridDim.x, next_pass = 0;
+#pragma unroll 1
+    for (int word = lane; word - lane < words; word += 32 * STEPS) {
+      Batch next;
+      if (word - lane + 32 * STEPS < words) {
+        load_batch<FORMAT>(next, at, word + 32 * STEPS, words);
+      } else if (next_tile < tiles) {
+        at = streams_at<FORMAT, GLU>(a, next_tile, next_pass);
+        load_batch<FORMAT>(next, at, lane, words);
+      }
+      sum_batch<FORMAT, INPUT, RT>(batch, word, words, shared, a.k, sums);
+      batch = next;
+    }
+    finish_outputs<RT, GLU>(a, tile, pass, row0, sums, stage);
+    if (next_pass == 0) {  // the tile is complete
+      if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stage);
+      if (!GLU && a.then == THEN_TURN) turn_group<RT>(a, tile, row0);
+    }
+    tile = next_tile, pass = next_pass;
+  }
+
+  if (!GLU && a.then == THEN_NORM && arrives_last(a.counters + blockIdx.y, gridDim.x)) {
+    const int cols = a.part[0].n;
+#pragma unroll 1
+    for (int row = row0; row < min(row0 + RT, a.m); row++) {
+      const FreshReader reader{a.product + (long long)row * a.product_pitch};
+      norm_row(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// One head turned by one warp, after its own norm where it has one; shared by the rope and product kernels.
+#pragma once
+#include "common.cuh"
+
+struct HeadNorm {
+  int present;
+  const float *weight;  // [hd] or null
+  float eps;
+};
+
+constexpr int HELD_PAIRS = 4;  // pairs a lane keeps in registers: all of them where half <= 128
+
+__device__ __forceinline__ float head_weight(const HeadNorm &n, int i) {
+  return n.weight == nullptr ? 1.0f : n.weight[i];
+}
+
+// src and dst may be the same head: every value is read by the lane that writes it, after the norm has read them all.
+__device__ __forceinline__ void turn_head(const float *src, float *dst, const float *cos, const float *sin, int hd,
+                                          int half, const HeadNorm &norm) {
+  const int lane = threadIdx.x & 31;
+  float low[HELD_PAIRS], high[HELD_PAIRS];
+#pragma unroll
+  for (int j = 0; j < HELD_PAIRS; j++) {
+    const int i = lane + 32 * j;
+    low[j] = i < half ? load_fresh(src + i) : 0.0f;
+    high[j] = i < half ? load_fresh(src + half + i) : 0.0f;
+  }
+  float inverse = 1.0f;
+  if (norm.present) {
+    float squares = 0.0f;
+#pragma unroll
+    for (int j = 0; j < HELD_PAIRS; j++) squares += low[j] * low[j] + high[j] * high[j];
+#pragma unroll 1
+    for (int i = lane + 32 * HELD_PAIRS; i < half; i += 32) {
+      const float a = load_fresh(src + i), b = load_fresh(src + half + i);
+      squares += a * a + b * b;
+    }
+#pragma unroll 1
+    for (int i = 2 * half + lane; i < hd; i += 32) {
+      const float a = load_fresh(src + i);
+      squares += a * a;
+    }
+    inverse = 1.0f / sqrtf(warp_sum(squares) / float(hd) + norm.eps);
+  }
+  auto turn = [&](int i, float a, float b) {
+    if (norm.present) {
+      a = a * inverse * head_weight(norm, i);
+      b = b * inverse * head_weight(norm, half + i);
+    }
+    const float c = cos[i], s = sin[i];
+    dst[i] = a * c - b * s;
+    dst[half + i] = b * c + a * s;
+  };
+#pragma unroll
+  for (int j = 0; j < HELD_PAIRS; j++) {
+    const int i = lane + 32 * j;
+    if (i < half) turn(i, low[j], high[j]);
+  }
+#pragma unroll 1
+  for (int i = lane + 32 * HELD_PAIRS; i < half; i += 32) turn(i, load_fresh(src + i), load_fresh(src + half + i));
+#pragma unroll 1
+  for (int i = 2 * half + lane; i < hd; i += 32) {
+    float a = load_fresh(src + i);
+    if (norm.present) a = a * inverse * head_weight(norm, i);
+    dst[i] = a;
+  }
+}

@@ -1,0 +1,142 @@
+"""The lists of cases: `small` for the emulator, which has one core to run every thread on, and `full` for a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from lanelink.dialects.formats import Format
+from lanelink.lowering.cases import norms, others, products
+from lanelink.lowering.cases.case import Case
+from lanelink.lowering.cases.norms import NormShape
+from lanelink.lowering.cases.products import ProductShape
+from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+
+INPUTS = (
+    (Format.F32, 0),
+    (Format.F16, 0),
+    (Format.BF16, 0),
+    (Format.Q8_0, 0),
+    (Format.Q8_0, 1),
+    (Format.Q8_0, 2),
+)
+"""Each form of weights and activation that products have entries for."""
+
+
+def small() -> Iterator[Case]:
+    """Every entry of every module at least once, odd shapes among them."""
+    yield from _small_products()
+    yield from _small_folds()
+    yield from _small_rows()
+    yield from _small_attention()
+    yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
+
+
+def _small_products() -> Iterator[Case]:
+    for seed, (format, planes) in enumerate(INPUTS):
+        yield products.plain(ProductShape(format, planes, 1, 160, 37), bias=True, seed=seed)
+        yield products.plain(ProductShape(format, planes, 3, 96, 18), seed=seed)
+        yield products.gated(ProductShape(format, planes, 1, 64, 32), Activation.SILU, 1, also_f32=True, seed=seed)
+        yield products.gated(ProductShape(format, planes, 2, 96, 21), Activation.GELU, 0, also_f32=True, seed=seed)
+    yield products.plain(ProductShape(Format.F32, 0, 2, 31, 5))  # rows padded to 16 bytes
+    yield products.plain(ProductShape(Format.BF16, 0, 1, 45, 5))
+    yield products.plain(ProductShape(Format.Q8_0, 1, 1, 4544, 3))
+    yield products.plain(ProductShape(Format.Q8_0, 2, 8, 32, 17))
+    yield products.quantized(ProductShape(Format.Q8_0, 1, 1, 64, 96), planes=2, also_f32=True)
+    yield products.quantized(ProductShape(Format.BF16, 0, 3, 64, 32), planes=1, also_f32=False)
+    yield products.parts(ProductShape(Format.Q8_0, 1, 1, 128, 0), (32, 17, 48), 31)
+    yield products.parts(ProductShape(Format.BF16, 0, 3, 64, 0), (20, 8, 5, 33), 1)
+    yield products.gated(ProductShape(Format.Q8_0, 1, 3, 64, 64), Activation.GELU_TANH, 2, also_f32=False, bias=True)
+
+
+def _small_folds() -> Iterator[Case]:
+    one, kept = NormShape(add=True, keep_sum=True, planes=1, f32=False), NormShape(add=True, keep_sum=True, planes=2)
+    yield products.normed(ProductShape(Format.Q8_0, 1, 1, 96, 160), one)
+    yield products.normed(ProductShape(Format.Q8_0, 2, 3, 64, 96), kept, keep=True)
+    yield products.normed(ProductShape(Format.BF16, 0, 1, 64, 50), NormShape(weight=False))
+    yield products.normed(ProductShape(Format.F16, 0, 2, 64, 64), NormShape(pre=True, add=True))
+    yield products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5)
+    yield products.turned(ProductShape(Format.Q8_0, 0, 2, 32, 0), 80, 40, (2, 1, 1), (False, False), 31)
+    yield products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0)
+
+
+def _small_rows() -> Iterator[Case]:
+    for shape in (
+        NormShape(),
+        NormShape(weight=False, planes=1),
+        NormShape(add=True, keep_sum=True, f32=False, planes=2),
+        NormShape(pre=True, add=True, keep_sum=True, planes=1),
+    ):
+        yield norms.alone(3, 96, shape)
+    yield norms.alone(2, 45, NormShape(add=True), gap=3)
+    yield norms.alone(1, 4544, NormShape(planes=1))
+    for format in (Format.F32, Format.F16, Format.BF16, Format.Q8_0):
+        yield norms.gathered(format, 2, 96, 1.0, NormShape(planes=1))
+    yield norms.gathered(Format.Q8_0, 3, 160, 2.5, None)
+    yield norms.gathered(Format.BF16, 1, 45, 1.0, NormShape(), keep=False)
+    yield others.rope(1, 64, 32, (3, 2), (True, True), 7)
+    yield others.rope(2, 80, 20, (2,), (False,), 0)
+    yield others.rope(3, 320, 160, (1, 1), (True, False), 2)
+    yield others.arg_max(1, 5000, advance=True)
+    yield others.arg_max(3, 77, ties=True)
+    yield others.arg_max(2, 40, nan=True)
+    yield others.set_row(3, 48, 5, on_device=True)
+    yield others.set_row(1, 32, 0, on_device=False)
+    yield others.head_slice(2, 3, 40, 8, 24)
+    yield others.advance()
+
+
+def _small_attention() -> Iterator[Case]:
+    yield others.attention(1, 4, 2, 32, 32, 0, 64, planes=1)
+    yield others.attention(1, 4, 2, 32, 32, 70, 96, planes=2, also_f32=False)
+    yield others.attention(3, 2, 2, 64, 48, 31, 40, planes=1)
+    yield others.attention(1, 7, 1, 36, 20, 33, 64, window=9)
+    yield others.attention(2, 8, 1, 80, 80, 65, 128, window=40, sinks=True)
+    yield others.attention(1, 4, 1, 16, 8, 40, 64, planes=1)
+    yield others.attention(1, 6, 3, 16, 16, 5, 32, planes=1)  # a quantized block across heads
+
+
+def _elementwise(rows: tuple[int, ...], widths: tuple[int, ...]) -> Iterator[Case]:
+    for op in BinaryOp:
+        yield others.binary(op, rows[-1], widths[0])
+    for m, n in product(rows, widths):
+        yield others.binary(BinaryOp.ADD, m, n, Broadcast.ROW)
+        yield others.binary(BinaryOp.MUL, m, n, Broadcast.COLUMN, Activation.SIGMOID, gap=1)
+        yield others.swiglu(m, n, planes=1 if n % 32 == 0 else 0)
+        if n % 32 == 0:
+            yield others.quantize(m, n, 1)
+            yield others.quantize(m, n, 2)
+    yield others.binary(BinaryOp.MUL, 2, 64, gate=Activation.GELU, planes=2, also_f32=False)
+    for act in Activation:
+        yield others.unary(act, 2, widths[1], factor=0.5 if act is Activation.NONE else 1.0)
+
+
+def full() -> Iterator[Case]:
+    """The small cases and the wide ones."""
+    yield from small()
+    for (format, planes), m, k in product(INPUTS, (1, 2, 3, 8, 17), (32, 96, 160, 4544)):
+        yield products.plain(ProductShape(format, planes, m, k, 513), bias=m == 2, seed=k)
+        yield products.gated(ProductShape(format, planes, m, k, 160), Activation.SILU, min(m, 2), m != 3, seed=k)
+        yield products.normed(
+            ProductShape(format, planes, m, k, 544), NormShape(add=True, keep_sum=True, planes=1), keep=m == 3, seed=k
+        )
+    for (format, planes), hd, at in product(INPUTS, (32, 64, 80, 96, 112, 128, 256), (0, 31, 1000)):
+        m = 1 + at % 4
+        yield products.turned(ProductShape(format, planes, m, 96, 0), hd, hd // 2, (6, 3, 3), (True, True), at, seed=hd)
+    for hd, at, m in product((32, 64, 80, 96, 112, 128, 256), (0, 1, 31, 32, 1000), (1, 3)):
+        yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
+        for window in (None, 20):
+            quantized = 1 + at % 2
+            yield others.attention(m, 8, 2, hd, hd, at, 1100, window, sinks=at == 31, planes=quantized, seed=hd)
+    for heads, kv in ((14, 2), (16, 1), (12, 12), (22, 2)):
+        yield others.attention(2, heads, kv, 64, 64, 700, 4096, planes=1)
+    yield others.attention(1, 32, 8, 128, 128, 40000, 40960)
+    for m, cols in product((1, 3, 17), (32, 96, 160, 4544, 5120, 16384)):
+        yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))
+        yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)
+        yield norms.gathered(Format.Q8_0, m, cols, 1.0, NormShape(planes=1))
+    yield others.arg_max(3, 151936, advance=True)
+    yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
+
+
+__all__ = ["INPUTS", "full", "small"]

@@ -1,0 +1,219 @@
+"""Cases of rotations, attention, arg-max, elementwise functions, copies and the step's advance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from lanelink.lowering import meanings
+from lanelink.lowering.cases.case import UNIT, Builder, Case, ExactResult
+from lanelink.lowering.cases.products import turn_bound
+from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.selection.specs import (
+    Advance,
+    AdvanceSpec,
+    ArgMaxSpec,
+    AttentionSpec,
+    BinarySpec,
+    CopySpec,
+    HeadNorm,
+    QuantizeSpec,
+    RopeSide,
+    RopeSpec,
+    Rotation,
+    SwigluSpec,
+    UnarySpec,
+)
+
+
+def rope(
+    m: int, hd: int, half: int, heads: tuple[int, ...], norms: tuple[bool, ...], position: int, seed: int = 0
+) -> Case:
+    """Sides turned in one launch; all but the first land in rows of a table."""
+    b = Builder(seed)
+    context = position + m + 1
+    index = b.index("position", position)
+    angles = b.normal(context, half)
+    cos, sin = np.cos(angles), np.sin(angles)
+    sides: list[RopeSide] = []
+    for i, (count, normed) in enumerate(zip(heads, norms, strict=True)):
+        x = b.normal(m, count * hd)
+        weight = b.normal(hd) if normed and i % 2 == 0 else None
+        norm = (weight, 1e-6) if normed else None
+        y, bound = meanings.rope(x, cos, sin, position, hd, norm), turn_bound(x, 0.0, hd, norm)
+        to = b.table(f"y{i}", y, bound, position, "position", context) if i else b.out(f"y{i}", y, bound)
+        head = HeadNorm(b.maybe(f"weight{i}", weight), 1e-6) if normed else None
+        sides.append(RopeSide(b.rows(f"x{i}", x, gap=8), to, count, head))
+    rotation = Rotation(b.put("cos", cos), b.put("sin", sin), index, hd, half)
+    return b.done(f"rope m={m} {heads} of {hd}, half {half}, at {position}", RopeSpec(rotation, m, tuple(sides)))
+
+
+def attention(
+    m: int,
+    heads: int,
+    kv_heads: int,
+    hd: int,
+    vd: int,
+    position: int,
+    length: int,
+    window: int | None = None,
+    sinks: bool = False,
+    planes: int = 0,
+    also_f32: bool = True,
+    seed: int = 0,
+) -> Case:
+    """Attention at a position of tables of `length` rows, whose rows past the step are NaN."""
+    b = Builder(seed)
+    q = b.normal(m, heads * hd)
+    keys, values = b.normal(length, kv_heads * hd), b.normal(length, kv_heads * vd)
+    keys[position + m :] = np.nan
+    values[position + m :] = np.nan
+    sink = b.normal(heads) if sinks else None
+    scale = hd**-0.5
+    y = meanings.attention(q, keys, values, position, heads, kv_heads, scale, window, sink)
+    # Scores of size s round to UNIT * (hd / 8 + 8) * s, exponentials amplify by their own size, and weights sum to 1.
+    bound = 8 * UNIT * (hd / 8 + 8) * (1 + np.abs(y))
+    spec = AttentionSpec(
+        q=b.rows("q", q),
+        keys=b.rows("keys", keys),
+        values=b.rows("values", values),
+        position=b.index("position", position),
+        heads=heads,
+        kv_heads=kv_heads,
+        hd=hd,
+        vd=vd,
+        length=length,
+        m=m,
+        scale=scale,
+        window=window,
+        sinks=b.maybe("sinks", sink),
+        y=b.out("y", y, bound) if also_f32 else None,
+        quantized=b.quantized("yq", y, bound, planes, "y" if also_f32 else None) if planes else None,
+    )
+    words = f"m={m} {heads}/{kv_heads} heads of {hd}/{vd} at {position} of {length}"
+    return b.done(f"attention {words} window {window} sinks {sinks} q8 x{planes}", spec)
+
+
+def arg_max(m: int, n: int, ties: bool = False, nan: bool = False, advance: bool = False, seed: int = 0) -> Case:
+    """The largest value's lowest index, with ties or a NaN."""
+    b = Builder(seed)
+    x = b.normal(m, n)
+    if ties:
+        x = np.round(x)
+        x[:, -1] = x.max()
+    if nan:
+        x[:, n // 2 :] = np.nan
+    found = meanings.arg_max(x)
+    b.buffers["out"] = 4 * m
+    b.results.append(ExactResult("out", found))
+    spec = ArgMaxSpec(b.rows("x", x, gap=3), n, m, Address("out"))
+    if advance:
+        spec = replace(spec, advance=Advance(b.index("token", -7), b.index("position", 41)))
+        b.results.append(ExactResult("token", found[:1]))
+        b.results.append(ExactResult("position", np.array([42], np.int32)))
+    return b.done(f"arg_max {m}x{n} ties {ties} nan {nan} advance {advance}", spec)
+
+
+def binary(
+    op: BinaryOp,
+    m: int,
+    n: int,
+    broadcast: Broadcast = Broadcast.NONE,
+    gate: Activation = Activation.NONE,
+    planes: int = 0,
+    also_f32: bool = True,
+    gap: int = 0,
+    seed: int = 0,
+) -> Case:
+    """A function of two values."""
+    b = Builder(seed)
+    shape = {Broadcast.NONE: (m, n), Broadcast.ROW: (1, n), Broadcast.COLUMN: (m, 1)}[broadcast]
+    left, right = b.normal(m, n), b.normal(*shape)
+    y = meanings.binary(op, left, right, gate)
+    bound = 16 * UNIT * (np.abs(y) + np.abs(left) + np.abs(right))
+    spec = BinarySpec(op, b.rows("a", left, gap), b.rows("b", right, gap), m, n, broadcast, gate)
+    if also_f32:
+        spec = replace(spec, y=b.out("y", y, bound))
+    if planes:
+        spec = replace(spec, quantized=b.quantized("q", y, bound, planes, "y" if also_f32 else None))
+    return b.done(f"binary {op.value} {m}x{n} {broadcast.value} gate {gate.value} gap {gap} q8 x{planes}", spec)
+
+
+def swiglu(m: int, n: int, planes: int = 0, seed: int = 0) -> Case:
+    """silu(gate) * up."""
+    b = Builder(seed)
+    gate, up = b.normal(m, n, scale=4.0), b.normal(m, n)
+    y = meanings.swiglu(gate, up)
+    bound = 16 * UNIT * (np.abs(y) + np.abs(up))
+    spec = SwigluSpec(b.rows("gate", gate), b.rows("up", up), m, n, b.out("y", y, bound))
+    if planes:
+        spec = replace(spec, quantized=b.quantized("q", y, bound, planes, "y"))
+    return b.done(f"swiglu {m}x{n} q8 x{planes}", spec)
+
+
+def unary(act: Activation, m: int, n: int, factor: float = 1.0, seed: int = 0) -> Case:
+    """A scaled function of one value, on values to both sides of its bends."""
+    b = Builder(seed)
+    x = b.normal(m, n, scale=4.0)
+    y = meanings.unary(act, x, factor)
+    spec = UnarySpec(b.rows("x", x), m, n, act, factor, b.out("y", y, 32 * UNIT * (np.abs(y) + np.abs(x))))
+    return b.done(f"unary {act.value} {m}x{n} factor {factor}", spec)
+
+
+def quantize(m: int, n: int, planes: int, seed: int = 0) -> Case:
+    """Quantization alone, of rows with a block of zeros, one constant block and one of ties."""
+    b = Builder(seed)
+    x = b.normal(m, n)
+    x[0, :32] = 0.0
+    if n >= 96:
+        x[-1, 32:64] = -3.5
+        x[-1, 64:96] = np.arange(32, dtype=np.float32) - 15.5
+    rows = b.rows("x", x)
+    q = b.quantized("q", x, 0.0, planes, of="x")
+    return b.done(f"quantize {m}x{n} planes {planes}", QuantizeSpec(rows, m, n, q))
+
+
+def set_row(m: int, width: int, position: int, on_device: bool, seed: int = 0) -> Case:
+    """Rows written into a table at a position."""
+    b = Builder(seed)
+    x = b.normal(m, width)
+    if on_device:
+        b.index("position", position)
+    to = b.table("table", x, 0.0, position, "position" if on_device else None, position + m + 3)
+    return b.done(f"set_row {m}x{width} at {position}", CopySpec(b.rows("x", x), to, m, width))
+
+
+def head_slice(m: int, units: int, every: int, start: int, width: int, seed: int = 0) -> Case:
+    """A part of every unit."""
+    b = Builder(seed)
+    x = b.normal(m, units * every)
+    y = meanings.slice_units(x, every, start, width)
+    source = b.rows("x", x)
+    source = replace(source, address=source.address.at(4 * start))
+    spec = CopySpec(source, b.out("y", y, 0.0), m, width, units, every, width)
+    return b.done(f"slice {m} rows, {start}+{width} of {units}x{every}", spec)
+
+
+def advance(seed: int = 0) -> Case:
+    """The step's advance alone."""
+    b = Builder(seed)
+    spec = AdvanceSpec(b.index("next", 1234), Advance(b.index("token", 5), b.index("position", 9)))
+    b.results.append(ExactResult("token", np.array([1234], np.int32)))
+    b.results.append(ExactResult("position", np.array([10], np.int32)))
+    return b.done("advance", spec)
+
+
+__all__ = [
+    "advance",
+    "arg_max",
+    "attention",
+    "binary",
+    "head_slice",
+    "quantize",
+    "rope",
+    "set_row",
+    "swiglu",
+    "unary",
+]

@@ -1,0 +1,190 @@
+"""Cases of products: formats by forms of the activation, parts, gated pairs, and what follows in the same launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lanelink.dialects.formats import Format
+from lanelink.lowering import formats, meanings
+from lanelink.lowering.activations import quantize
+from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, Floats
+from lanelink.lowering.cases.norms import NormShape, build_norm, norm_bound
+from lanelink.lowering.functions import Activation
+from lanelink.lowering.repack import repack
+from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.selection.specs import (
+    GemvPart,
+    GemvSpec,
+    GluSpec,
+    HeadNorm,
+    Quantized,
+    RopeFold,
+    Rotation,
+    Rows,
+    Turn,
+)
+
+
+@dataclass(frozen=True)
+class ProductShape:
+    """A product: x of `planes` (0: f32) planes, m rows of k values, by n outputs."""
+
+    format: Format
+    planes: int
+    m: int
+    k: int
+    n: int
+
+    @property
+    def name(self) -> str:
+        """The shape in words."""
+        form = ("f32", "q8", "q8x2")[self.planes]
+        return f"{self.format.value} x {form} m={self.m} k={self.k} n={self.n}"
+
+
+def product_bound(x: Floats, weights: Floats) -> Doubles:
+    """What a product's sum may be off by: a lane adds k / 32 terms one after another and 5 sums of lanes follow, each
+    rounding to UNIT of at most sum |x w|; a block's scales round twice more."""
+    k = x.shape[1]
+    return (k / 32 + 16) * UNIT * (np.abs(x).astype(np.float64) @ np.abs(weights).astype(np.float64).T)
+
+
+def build_x(b: Builder, s: ProductShape) -> tuple[Floats, Rows | Quantized]:
+    """The activation: (the values it stands for, its operand)."""
+    x = b.normal(s.m, s.k)
+    if s.planes == 0:
+        return x, b.rows("x", x, gap=4)
+    q = quantize(x, s.planes)
+    return q.dequantize(), Quantized(b.put("x", q.pack()), s.planes)
+
+
+def build_weights(b: Builder, name: str, format: Format, n: int, k: int) -> tuple[Floats, Address]:
+    """A matrix: (the values it stands for, its planes)."""
+    file = formats.encode(format, b.normal(n, k, scale=k**-0.5))
+    return formats.decode(format, n, k, file), b.put(name, repack(format, n, k, file))
+
+
+def plain(s: ProductShape, bias: bool = False, seed: int = 0) -> Case:
+    """One product, with a bias or not."""
+    b = Builder(seed)
+    x, operand = build_x(b, s)
+    w, planes = build_weights(b, "w", s.format, s.n, s.k)
+    values = b.normal(s.n) if bias else None
+    y = meanings.product(x, w, values)
+    part = GemvPart(planes, s.n, b.out("y", y, product_bound(x, w) + 2 * UNIT * np.abs(y)), b.maybe("bias", values))
+    return b.done(f"product {s.name}{' + bias' if bias else ''}", GemvSpec(operand, s.format, s.k, s.m, (part,)))
+
+
+def quantized(s: ProductShape, planes: int, also_f32: bool, seed: int = 0) -> Case:
+    """One product stored quantized, beside its f32 form or instead of it."""
+    b = Builder(seed)
+    x, operand = build_x(b, s)
+    w, stored = build_weights(b, "w", s.format, s.n, s.k)
+    y, bound = meanings.product(x, w), product_bound(x, w)
+    rows = b.out("y", y, bound) if also_f32 else None
+    q = b.quantized("q", y, bound, planes, "y" if also_f32 else None)
+    spec = GemvSpec(operand, s.format, s.k, s.m, (GemvPart(stored, s.n, rows),), quantized=q)
+    return b.done(f"product {s.name} -> q8 x{planes}", spec)
+
+
+def parts(s: ProductShape, ns: tuple[int, ...], position: int | None, seed: int = 0) -> Case:
+    """Products of one activation; the second lands in rows of a table."""
+    b = Builder(seed)
+    x, operand = build_x(b, s)
+    if position is not None:
+        b.index("position", position)
+    made: list[GemvPart] = []
+    for i, n in enumerate(ns):
+        w, planes = build_weights(b, f"w{i}", s.format, n, s.k)
+        bias = b.normal(n) if i % 2 else None
+        y = meanings.product(x, w, bias)
+        bound = product_bound(x, w) + 2 * UNIT * np.abs(y)
+        if i == 1 and position is not None:
+            to = b.table(f"y{i}", y, bound, position, "position", position + s.m + 2)
+        else:
+            to = b.out(f"y{i}", y, bound)
+        made.append(GemvPart(planes, n, to, b.maybe(f"bias{i}", bias)))
+    spec = GemvSpec(operand, s.format, s.k, s.m, tuple(made))
+    return b.done(f"parts {s.name} {ns} at {position}", spec)
+
+
+def gated(s: ProductShape, act: Activation, planes: int, also_f32: bool, bias: bool = False, seed: int = 0) -> Case:
+    """A gated pair, f32 or quantized or both."""
+    b = Builder(seed)
+    x, operand = build_x(b, s)
+    (gate, gate_at), (up, up_at) = (build_weights(b, name, s.format, s.n, s.k) for name in ("gate", "up"))
+    biases = (b.normal(s.n), b.normal(s.n)) if bias else (None, None)
+    y = meanings.gated_pair(x, gate, up, act, *biases)
+    g, u = meanings.product(x, gate, biases[0]), meanings.product(x, up, biases[1])
+    # Every activation here has a slope of at most 1.13 and grows at most as its argument (or is at most 1).
+    gb, ub = product_bound(x, gate), product_bound(x, up)
+    bound = 1.2 * gb * np.abs(u) + (np.abs(g) + 1) * ub + 1.2 * gb * ub + 16 * UNIT * (np.abs(y) + np.abs(u))
+    spec = GluSpec(operand, s.format, s.k, s.n, s.m, gate_at, up_at, act)
+    spec = replace(spec, gate_bias=b.maybe("gate_bias", biases[0]), up_bias=b.maybe("up_bias", biases[1]))
+    if also_f32 or planes == 0:
+        spec = replace(spec, y=b.out("y", y, bound))
+    if planes:
+        spec = replace(spec, quantized=b.quantized("q", y, bound, planes, "y" if also_f32 else None))
+    return b.done(f"gated {act.value} {s.name} -> q8 x{planes}{' and f32' if also_f32 else ''}", spec)
+
+
+def normed(s: ProductShape, shape: NormShape, keep: bool = False, seed: int = 0) -> Case:
+    """A product and a norm of its row."""
+    b = Builder(seed)
+    x, operand = build_x(b, s)
+    w, planes = build_weights(b, "w", s.format, s.n, s.k)
+    y, bound = meanings.product(x, w), product_bound(x, w)
+    norm = build_norm(b, y, bound, shape)
+    part = GemvPart(planes, s.n, b.out("product", y, bound) if keep else None)
+    return b.done(f"product {s.name} then {shape.name}", GemvSpec(operand, s.format, s.k, s.m, (part,), norm))
+
+
+def turned(
+    s: ProductShape, hd: int, half: int, heads: tuple[int, ...], norms: tuple[bool, ...], position: int, seed: int = 0
+) -> Case:
+    """Parts whose heads turn in the launch (query and key), beside one that does not (value); keys and values land in
+    rows of tables at the position."""
+    b = Builder(seed)
+    x, operand = build_x(b, s)
+    context = position + s.m + 1
+    index = b.index("position", position)
+    angles = b.normal(context, half)
+    cos, sin = np.cos(angles), np.sin(angles)
+    made: list[GemvPart] = []
+    turns: list[Turn | None] = []
+    for i, count in enumerate(heads):
+        n = count * hd
+        w, planes = build_weights(b, f"w{i}", s.format, n, s.k)
+        bias = b.normal(n) if i == 0 else None
+        y, bound = meanings.product(x, w, bias), product_bound(x, w) + UNIT
+        if i < len(norms):
+            weight = b.normal(hd) if norms[i] else None
+            head = (weight, 1e-6) if norms[i] else None
+            bound = turn_bound(y, bound, hd, head)
+            y = meanings.rope(y, cos, sin, position, hd, head)
+            turns.append(Turn(HeadNorm(b.maybe(f"norm{i}", weight), 1e-6) if norms[i] else None))
+        else:
+            turns.append(None)
+        to = b.out(f"y{i}", y, bound) if i == 0 else b.table(f"y{i}", y, bound, position, "position", context)
+        made.append(GemvPart(planes, n, to, b.maybe(f"bias{i}", bias)))
+    rotation = Rotation(b.put("cos", cos), b.put("sin", sin), index, hd, half)
+    fold = RopeFold(rotation, tuple(turns))
+    spec = GemvSpec(operand, s.format, s.k, s.m, tuple(made), fold)
+    return b.done(f"parts {s.name} heads {heads} of {hd} turned at {position}", spec)
+
+
+def turn_bound(x: Floats, bound: Doubles | float, hd: int, norm: tuple[Floats | None, float] | None) -> Doubles:
+    """What a turned head may be off by, its values being off by `bound`: each result is a sum of two products."""
+    m = x.shape[0]
+    flat = np.broadcast_to(np.asarray(bound, np.float64), x.shape).reshape(m, -1, hd)
+    heads = x.reshape(m, -1, hd)
+    if norm is not None:
+        flat = norm_bound(heads, flat, norm[0], norm[1])
+        heads = meanings.norm(heads, norm[1], norm[0])[1]
+    worst = 2 * flat.max(axis=-1, keepdims=True) + 8 * UNIT * np.abs(heads).max(axis=-1, keepdims=True)
+    return np.broadcast_to(worst, flat.shape).reshape(x.shape)
+
+
+__all__ = ["ProductShape", "gated", "normed", "parts", "plain", "product_bound", "quantized", "turn_bound", "turned"]

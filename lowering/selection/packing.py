@@ -1,0 +1,108 @@
+"""Helpers that turn a spec's operands into arguments, and check them; shared by the kernels' selections."""
+
+from __future__ import annotations
+
+from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null, SelectionError, optional
+from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows
+
+MAX_GRID_YZ = 65535
+"""Blocks a grid's second and third dimension may have."""
+
+
+def require(condition: bool, where: str, expected: object, got: object) -> None:
+    """Raises SelectionError unless `condition`."""
+    if not condition:
+        raise SelectionError(where, expected, got)
+
+
+def rows_of_step(m: int, where: str, most: int = MAX_GRID_YZ) -> None:
+    """Checks the number of a step's rows against what a grid dimension holds."""
+    require(1 <= m <= most, f"{where} rows", f"1 to {most}", m)
+
+
+def fixed(rows: Rows, where: str) -> Address:
+    """The address of row 0 of rows at a fixed row."""
+    if isinstance(rows.row, Address):
+        raise SelectionError(where, "rows at a fixed row", "a row named on the device")
+    return rows.address.at(4 * rows.pitch * rows.row)
+
+
+def reading(rows: Rows, where: str) -> tuple[Argument, I32]:
+    """(address, pitch) of rows that are read."""
+    return fixed(rows, where), I32(rows.pitch)
+
+
+def writing(rows: Rows | None) -> tuple[Argument, I32, Argument]:
+    """(base, pitch, row) of a destination: the kernels' Rows; null where there is none."""
+    if rows is None:
+        return Null(), I32(0), Null()
+    if isinstance(rows.row, Address):
+        return rows.address, I32(rows.pitch), rows.row
+    return rows.address.at(4 * rows.pitch * rows.row), I32(rows.pitch), Null()
+
+
+def quantizing(quantized: Quantized | None, cols: int, where: str) -> tuple[Argument, I32]:
+    """(buffer, planes) of a quantized result of rows of `cols` values; no planes where there is none."""
+    if quantized is None:
+        return Null(), I32(0)
+    require(cols % BLOCK_VALUES == 0, f"{where} quantized", f"rows of a multiple of {BLOCK_VALUES} values", cols)
+    require(quantized.planes in (1, 2), f"{where} quantized", "1 or 2 planes", quantized.planes)
+    return quantized.address, I32(quantized.planes)
+
+
+def some_result(y: Rows | None, quantized: Quantized | None, where: str) -> None:
+    """Checks that a launch writes something."""
+    require(y is not None or quantized is not None, f"{where} result", "f32 rows or a quantized form", "neither")
+
+
+def head_norm(norm: HeadNorm | None) -> tuple[Argument, ...]:
+    """(present, weight, eps) of a per-head norm."""
+    if norm is None:
+        return I32(0), Null(), F32(0.0)
+    return I32(1), optional(norm.weight), F32(norm.eps)
+
+
+NO_NORM: tuple[Argument, ...] = (
+    *(F32(0.0), Null(), Null(), I32(0), Null(), I32(0)),
+    *(I32(0), Null(), F32(0.0), Null(), I32(0), Null(), Null(), I32(0)),
+)
+"""The kernels' NORM_PARAMS where there is no norm."""
+
+
+def norm_arguments(norm: Norm, cols: int, where: str) -> tuple[Argument, ...]:
+    """The kernels' NORM_PARAMS, in their order."""
+    some_result(norm.y, norm.quantized, where)
+    add = (Null(), I32(0)) if norm.add is None else reading(norm.add, f"{where} add")
+    kept = (Null(), I32(0)) if norm.sum is None else reading(norm.sum, f"{where} sum")
+    return (
+        F32(norm.eps),
+        optional(norm.weight),
+        *add,
+        *kept,
+        *head_norm(norm.pre),
+        *writing(norm.y),
+        *quantizing(norm.quantized, cols, where),
+    )
+
+
+def shared_floats(cols: int, shared_bytes: int, where: str) -> int:
+    """Bytes of a row of `cols` floats in shared memory, checked against what a block may be given."""
+    require(4 * cols <= shared_bytes, f"{where} width", f"at most {shared_bytes // 4} values", cols)
+    return 4 * cols
+
+
+__all__ = [
+    "MAX_GRID_YZ",
+    "NO_NORM",
+    "fixed",
+    "head_norm",
+    "norm_arguments",
+    "quantizing",
+    "reading",
+    "require",
+    "rows_of_step",
+    "shared_floats",
+    "some_result",
+    "writing",
+]

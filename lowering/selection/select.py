@@ -1,0 +1,50 @@
+"""The table of kernel selection: launch spec -> the function that answers its call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lanelink.lowering.selection import attention, elementwise, products, rows
+from lanelink.lowering.selection.calls import KernelCall
+from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.specs import (
+    AdvanceSpec,
+    ArgMaxSpec,
+    AttentionSpec,
+    BinarySpec,
+    CopySpec,
+    GatherSpec,
+    GemvSpec,
+    GluSpec,
+    NormSpec,
+    QuantizeSpec,
+    RopeSpec,
+    Spec,
+    SwigluSpec,
+    UnarySpec,
+)
+
+SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
+    GemvSpec: products.gemv,
+    GluSpec: products.glu,
+    GatherSpec: rows.gather,
+    NormSpec: rows.norm,
+    RopeSpec: rows.rope,
+    AttentionSpec: attention.attention,
+    ArgMaxSpec: rows.arg_max,
+    BinarySpec: elementwise.binary,
+    SwigluSpec: elementwise.swiglu,
+    UnarySpec: elementwise.unary,
+    QuantizeSpec: elementwise.quantize,
+    CopySpec: rows.copy,
+    AdvanceSpec: rows.advance,
+}
+
+
+def select(spec: Spec, chip: Chip) -> KernelCall:
+    """The kernel call of a launch on a chip. Raises SelectionError naming what no kernel runs."""
+    return SELECTIONS[type(spec)](spec, chip)
+
+
+__all__ = ["SELECTIONS", "select"]
