@@ -1,0 +1,209 @@
+"""Constants from a source, by rule and at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, sin
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.dialects.test import TestOp as OtherOp
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.tgraph import (
+    CheckpointAttr,
+    ConstantOp,
+    MatmulOp,
+    RopeTableAttr,
+    RowsType,
+    TableKind,
+)
+from lanelink.lowering import weights
+from lanelink.lowering.formats import decode, encode
+from lanelink.lowering.weights import StoredRows, WeightError, random_weights, resolve, rope_table
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A stored tensor in memory."""
+
+    format: Format
+    shape: tuple[int, ...]
+    bytes: Array
+
+    def raw(self) -> Array:
+        return self.bytes
+
+
+class Arrays:
+    """A source of f32 arrays, each stored in one format."""
+
+    def __init__(self, format: Format, **tensors: Array) -> None:
+        self.tensors = tensors
+        self.format = format
+
+    def tensor(self, name: str) -> Held:
+        if name not in self.tensors:
+            raise KeyError(name)
+        values = self.tensors[name]
+        flat = encode(self.format, values.reshape(-1, values.shape[-1]))
+        return Held(self.format, values.shape, flat.reshape(-1))
+
+
+def rows(name: str, format: Format, shape: tuple[int, int], *, transposed: bool = True) -> ConstantOp:
+    return ConstantOp(CheckpointAttr(name), RowsType(format, *shape, transposed=transposed))
+
+
+def values(name: str, *shape: int) -> ConstantOp:
+    return ConstantOp(CheckpointAttr(name), TensorType(f32, shape))
+
+
+@pytest.fixture
+def matrix() -> Array:
+    return np.random.default_rng(3).standard_normal((6, 64), np.float32)
+
+
+@pytest.mark.parametrize("stored", [Format.F32, Format.F16, Format.BF16, Format.Q8_0])
+@pytest.mark.parametrize("wanted", [Format.F32, Format.F16, Format.BF16, Format.Q8_0])
+def test_rows_in_the_format_that_is_wanted(matrix: Array, stored: Format, wanted: Format):
+    op = rows("w", wanted, (6, 64))
+    found = resolve(ModuleOp([op]), Arrays(stored, w=matrix)).rows(op)
+    assert (found.format, found.rows, found.cols) == (wanted, 6, 64)
+    in_file = decode(stored, 6, 64, encode(stored, matrix))
+    np.testing.assert_array_equal(found.data, encode(wanted, in_file))
+    np.testing.assert_array_equal(found.values, decode(wanted, 6, 64, encode(wanted, in_file)))
+
+
+def test_rows_of_the_stored_format_are_not_copied(matrix: Array):
+    op, held = rows("w", Format.F32, (6, 64)), Held(Format.F32, (6, 64), matrix.reshape(-1).view(np.uint8))
+
+    class One:
+        def tensor(self, name: str) -> Held:
+            return held
+
+    assert np.shares_memory(resolve(ModuleOp([op]), One()).rows(op).data, matrix)
+
+
+def test_a_conversion_goes_piece_by_piece(matrix: Array, monkeypatch: pytest.MonkeyPatch):
+    """Pieces of two rows, the last of one, give the same bytes."""
+    data = encode(Format.BF16, matrix[:5])
+    whole = weights.convert(Format.BF16, Format.Q8_0, 64, data)
+    monkeypatch.setattr(weights, "_CHUNK_VALUES", 128)
+    np.testing.assert_array_equal(weights.convert(Format.BF16, Format.Q8_0, 64, data), whole)
+
+
+def test_values_take_their_types_shape(matrix: Array):
+    flat, bias, plain = values("norm", 64), values("bias", 1, 64), values("plain", 6, 64)
+    source = Arrays(Format.F32, norm=matrix[0], bias=matrix[1], plain=matrix)
+    found = resolve(ModuleOp([flat, bias, plain]), source)
+    np.testing.assert_array_equal(found.values(flat), matrix[0])
+    np.testing.assert_array_equal(found.values(bias), matrix[1:2])
+    np.testing.assert_array_equal(found.values(plain), matrix)
+
+
+def test_a_tied_head_shares_its_rows(matrix: Array):
+    names: list[str] = []
+    head, table = rows("e", Format.BF16, (6, 64)), rows("e", Format.BF16, (6, 64), transposed=False)
+    found = resolve(ModuleOp([head, table]), Arrays(Format.BF16, e=matrix), names.append)
+    assert found.rows(head) is found.rows(table)
+    assert found.rows(head).values is found.rows(table).values
+    assert names == ["e"]
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        (rows("w", Format.F32, (5, 64)), r"tensor 'w': expected shape \[5, 64\], got \[6, 64\]"),
+        (rows("w", Format.F32, (64, 6)), r"tensor 'w': expected shape \[64, 6\], got \[6, 64\]"),
+        (values("w", 384), r"tensor 'w': expected shape \[384\], got \[6, 64\]"),
+        (values("w", 1, 6, 32), r"tensor 'w': expected shape \[1, 6, 32\], got \[6, 64\]"),
+        (rows("w", Format.Q6_K, (6, 256)), r"tensor 'w': expected shape \[6, 256\], got \[6, 64\]"),
+        (rows("w", Format.Q4_0, (6, 64)), r"tensor 'w': expected a format of f32, .* to convert to, got q4_0"),
+    ],
+)
+def test_tensors_that_do_not_fit(matrix: Array, op: ConstantOp, message: str):
+    with pytest.raises(WeightError, match=message):
+        resolve(ModuleOp([op.clone()]), Arrays(Format.F32, w=matrix))
+
+
+def test_bytes_that_do_not_fill_the_shape(matrix: Array):
+    class Short:
+        def tensor(self, name: str) -> Held:
+            return Held(Format.F32, (6, 64), matrix.reshape(-1).view(np.uint8)[:-4])
+
+    with pytest.raises(WeightError, match=r"tensor 'w': f32 rows 6x64: expected 1536 bytes, got 1532"):
+        resolve(ModuleOp([rows("w", Format.F32, (6, 64))]), Short())
+
+
+def test_what_a_source_says_of_a_missing_tensor_is_passed_on(matrix: Array):
+    with pytest.raises(KeyError, match=r"v"):
+        resolve(ModuleOp([rows("v", Format.F32, (6, 64))]), Arrays(Format.F32, w=matrix))
+
+
+def test_rope_tables():
+    frequencies = [1.0, 0.1, 1e-4]
+    for kind, function in ((TableKind.COS, cos), (TableKind.SIN, sin)):
+        attr = RopeTableAttr(kind, frequencies, 1.25)
+        op = ConstantOp(attr, TensorType(f32, [2000, 3]))
+        table = resolve(ModuleOp([op]), Arrays(Format.F32)).values(op)
+        assert table.shape == (2000, 3)
+        np.testing.assert_array_equal(table, rope_table(attr, 2000))
+        for p in (0, 1, 7, 1999):
+            for i, frequency in enumerate(frequencies):
+                angle = float(np.float32(p) * np.float32(frequency))
+                assert table[p, i] == np.float32(1.25 * function(angle))
+
+
+def test_random_weights_keep_activations_of_order_one():
+    embedding = rows("e", Format.BF16, (300, 512), transposed=False)
+    tied, tied_head = rows("t", Format.BF16, (300, 512), transposed=False), rows("t", Format.BF16, (300, 512))
+    product, plain = rows("p", Format.Q8_0, (300, 512)), values("m", 512, 40)
+    norm, bias = values("n", 512), values("b", 1, 512)
+    ids = OtherOp(result_types=[TensorType(f32, [1, 512])])
+    reads = MatmulOp(ids.results[0], plain.result)
+    ops = [embedding, tied, tied_head, product, plain, norm, bias, ids, reads]
+    found = random_weights(ModuleOp(ops), seed=5)
+    for op, mean, deviation in (
+        (embedding, 0, 1),
+        (tied, 0, 512**-0.5),
+        (product, 0, 512**-0.5),
+        (plain, 0, 512**-0.5),
+        (norm, 1, 0.1),
+        (bias, 0, 0.1),
+    ):
+        drawn = found.values(op)
+        assert drawn.mean() == pytest.approx(mean, abs=0.02 * max(deviation, 1))
+        assert drawn.std() == pytest.approx(deviation, rel=0.1)
+    assert found.rows(tied) is found.rows(tied_head)
+    assert found.rows(product).data.shape == (300, Format.Q8_0.row_bytes(512))
+
+
+def test_random_weights_follow_name_and_seed():
+    def draw(name: str, seed: int) -> Array:
+        op = rows(name, Format.F32, (8, 32))
+        return random_weights(ModuleOp([op]), seed).rows(op).values
+
+    np.testing.assert_array_equal(draw("a", 1), draw("a", 1))
+    assert (draw("a", 1) != draw("b", 1)).all()
+    assert (draw("a", 1) != draw("a", 2)).all()
+
+
+def test_a_large_random_matrix_repeats_its_rows():
+    op = rows("w", Format.Q8_0, (2500, 1024))
+    found = random_weights(ModuleOp([op])).rows(op)
+    assert isinstance(found, StoredRows)
+    assert found.data.shape == (2500, Format.Q8_0.row_bytes(1024))
+    np.testing.assert_array_equal(found.data[1024:2048], found.data[:1024])
+    assert (found.data[1] != found.data[0]).any()
+
+
+def test_a_gathered_table_of_values_has_variance_one():
+    table = values("e", 200, 64)
+
+    module = ModuleOp([table])
+    assert random_weights(module).values(table).std() == pytest.approx(1, rel=0.05)
