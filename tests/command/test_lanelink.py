@@ -1,0 +1,139 @@
+"""`lanelink` as a user meets it: import, run, and every kind of bad input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lanelink.cli import main
+
+MODELS = Path(__file__).parent.parent / "models"
+
+
+@pytest.fixture
+def step(tmp_path: Path) -> Path:
+    path = tmp_path / "step.mlir"
+    assert main(["import", str(MODELS / "qwen3"), "-o", str(path), "--context", "128"]) == 0
+    return path
+
+
+def run(step: Path, *options: str, backend: str = "reference", weights: Path = MODELS / "qwen3") -> int:
+    return main(["run", str(step), "--weights", str(weights), "--backend", backend, *options])
+
+
+def fails(capsys: pytest.CaptureFixture[str], *parts: str) -> None:
+    """The error is one line on stderr that holds each of `parts`; nothing on stdout."""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.strip().splitlines()
+    assert len(lines) == 1, captured.err
+    for part in parts:
+        assert part in lines[0]
+
+
+def test_run_prints_one_object(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    oracle = np.load(MODELS / "qwen3" / "oracle.npz")
+    ids = ",".join(map(str, oracle["prompt0"]))
+    assert run(step, "--ids", ids, "-n", "96", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"ids", "text", "backend", "launches_per_step", "seconds", "tokens_per_second"}
+    assert found["ids"] == oracle["greedy0"].tolist()
+    assert found["backend"] == "reference"
+    assert found["text"].encode() == bytes(oracle["greedy0"].tolist())
+
+
+def test_a_prompt_of_text_is_bytes(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(step, "--prompt", "And", "-n", "3") == 0
+    by_text = capsys.readouterr().out
+    assert run(step, "--ids", "65,110,100", "-n", "3") == 0
+    assert capsys.readouterr().out == by_text
+
+
+def test_the_step_names_where_each_op_comes_from(step: Path) -> None:
+    assert 'loc("model.layers.1.self_attn.q_proj")' in step.read_text()
+
+
+def test_a_table_too_short_for_the_tokens(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(step, "--ids", "1,2,3", "-n", "126") == 1
+    fails(capsys, "129", "128")
+
+
+def test_a_token_outside_the_vocabulary(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(step, "--ids", "1,256", "-n", "1") == 1
+    fails(capsys, "0 to 255", "256")
+
+
+def test_the_wrong_checkpoint(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(step, "--ids", "1", "-n", "1", weights=MODELS / "llama") == 1
+    fails(capsys, "q_norm")
+
+
+def test_no_such_weights(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(step, "--ids", "1", "-n", "1", weights=tmp_path / "none") == 1
+    fails(capsys, "none")
+
+
+def test_text_that_is_no_module(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    step.write_text(step.read_text().replace("tgraph.rope ", "tgraph.rop ", 1))
+    assert run(step, "--ids", "1", "-n", "1") == 1
+    fails(capsys, "step.mlir:", "tgraph.rop")
+
+
+def test_a_module_without_a_step(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    step.write_text("builtin.module {}")
+    assert run(step, "--ids", "1", "-n", "1") == 1
+    fails(capsys, "tgraph.token")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["import"],
+        ["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "0", "--ids", "1"],
+        ["run", "x.mlir", "--weights", "y", "--backend", "abacus", "-n", "1", "--ids", "1"],
+        ["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "1"],
+        ["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "1", "--ids", "1;2"],
+        ["import", "x", "-o", "y", "--quantize", "q9"],
+        ["import", "x", "-o", "y", "--numerics", "int7"],
+        ["import", "x", "-o", "y", "--target", "abacus"],
+        ["no-such-command"],
+    ],
+)
+def test_bad_usage(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(options)
+    assert exit.value.code == 2
+    assert "usage: lanelink" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--context", "4000"], ["2048", "4000"]),
+        (["--sequences", "2"], ["expected 1", "got 2"]),
+        (["--rows", "300", "--context", "256"], ["256", "300"]),
+    ],
+)
+def test_options_that_do_not_fit(
+    options: list[str], parts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "step.mlir"
+    assert main(["import", str(MODELS / "qwen3"), "-o", str(out), *options]) == 1
+    fails(capsys, *parts)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_truncated_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "config.json").write_bytes((MODELS / "qwen3" / "config.json").read_bytes())
+    (broken / "model.safetensors").write_bytes((MODELS / "qwen3" / "model.safetensors").read_bytes()[:-5])
+    assert main(["import", str(broken), "-o", str(tmp_path / "step.mlir")]) == 1
+    fails(capsys, "model.safetensors")
+    assert not (tmp_path / "step.mlir").exists()
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(MODELS / "qwen3"), "-o", str(tmp_path / "none" / "step.mlir")]) == 1
+    fails(capsys, "none")
