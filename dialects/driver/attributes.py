@@ -20,27 +20,9 @@ from lanelink.dialects.tgraph.attributes import FormatAttr, parse_matrix
 
 @irdl_attr_definition
 class BufferType(ParametrizedAttribute, TypeAttribute):
-    """Device memory of so many bytes: `!driver.buffer<1024>`. Its first byte is 256-byte aligned."""
+    """Device memory, 256-byte aligned: `!driver.buffer`. Its bytes are a property of the op that makes it."""
 
     name = "driver.buffer"
-
-    bytes: IntAttr
-
-    def __init__(self, bytes: int) -> None:
-        super().__init__(IntAttr(bytes))
-
-    def verify(self) -> None:
-        if self.bytes.data < 1:
-            raise VerifyException(f"buffer: expected at least 1 byte, got {self.bytes.data}")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            return (IntAttr(parser.parse_integer(allow_boolean=False)),)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_int(self.bytes.data)
 
 
 @irdl_attr_definition

@@ -1,0 +1,200 @@
+"""A decoding step as driver calls, and where the loop finds its results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lanelink.dialects.driver.attributes import BufferType, Io
+from lanelink.dialects.driver.buffers import INDEX_BYTES, ArenaOp, BufferOp, IoOp, ScratchOp, StateOp, buffer_of
+from lanelink.dialects.driver.launch import LaunchOp
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """
+    Where a step leaves its results: the ids it chose, i32, and its logits, f32. A step may have neither.
+
+    Example:
+    ```mlir
+    driver.return chosen %n logits %l
+    ```
+    """
+
+    name = "driver.return"
+
+    chosen = opt_operand_def(BufferType())
+    logits = opt_operand_def(BufferType())
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(StepOp)))
+
+    def __init__(self, chosen: SSAValue | None = None, logits: SSAValue | None = None) -> None:
+        super().__init__(operands=[chosen, logits])
+
+    def print(self, printer: Printer) -> None:
+        for name, value in (("chosen", self.chosen), ("logits", self.logits)):
+            if value is not None:
+                printer.print_string(f" {name} ")
+                printer.print_operand(value)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReturnOp:
+        chosen = _parse_result(parser, "chosen")
+        logits = _parse_result(parser, "logits")
+        op = cls(chosen, logits)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+
+def _parse_result(parser: Parser, name: str) -> SSAValue | None:
+    if parser.parse_optional_keyword(name) is None:
+        return None
+    return parser.resolve_operand(parser.parse_unresolved_operand(), BufferType())
+
+
+@irdl_op_definition
+class StepOp(IRDLOperation):
+    """
+    One step: its buffers, its launches in order, and where its results are.
+
+    `rows`: tokens it takes, of one sequence. `context`: positions its shortest table holds; without one it keeps no
+    table. Runtimes capture it into one CUDA graph.
+
+    Example:
+    ```mlir
+    driver.step @step rows 1 context 256 {
+      %token = driver.io token bytes 4
+      %logits = driver.arena bytes 1024
+      driver.launch @rows::@gather(%token, %logits) grid (1, 1, 1) block (256, 1, 1) covers [0]
+      driver.return chosen %token logits %logits
+    }
+    ```
+    """
+
+    name = "driver.step"
+
+    sym_name = prop_def(StringAttr)
+    rows = prop_def(IntegerAttr[I64])
+    context = opt_prop_def(IntegerAttr[I64])
+    body = region_def("single_block")
+
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove())
+
+    def __init__(self, name: str, rows: int, context: int | None, body: Sequence[Operation] | Region) -> None:
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "rows": IntegerAttr(rows, i64),
+                "context": None if context is None else IntegerAttr(context, i64),
+            },
+            regions=[body if isinstance(body, Region) else Region(Block(body))],
+        )
+
+    @property
+    def launches(self) -> list[LaunchOp]:
+        """Its launches, in order."""
+        return [op for op in self.body.block.ops if isinstance(op, LaunchOp)]
+
+    @property
+    def result(self) -> ReturnOp:
+        """Its terminator."""
+        last = self.body.block.last_op
+        if not isinstance(last, ReturnOp):
+            raise VerifyException(f"{self._where}: expected driver.return at its end, got {last and last.name}")
+        return last
+
+    @property
+    def _where(self) -> str:
+        return f"driver.step @{self.sym_name.data}"
+
+    def verify_(self) -> None:
+        rows = self.rows.value.data
+        if rows < 1 or (self.context is not None and self.context.value.data < rows):
+            context = "none" if self.context is None else self.context.value.data
+            raise VerifyException(f"{self._where}: expected rows of 1 to the context, got {rows} and {context}")
+        for op in self.body.block.ops:
+            if not isinstance(op, BufferOp | LaunchOp | ReturnOp):
+                raise VerifyException(f"{self._where}: expected buffers and launches inside, got {op.name}")
+        self._verify_single()
+        self._verify_io(rows)
+        self._verify_results(rows)
+
+    def _verify_single(self) -> None:
+        """At most one of each buffer that a step has one of, and states by names of their own."""
+        count: Counter[str] = Counter()
+        for op in self.body.block.ops:
+            match op:
+                case ArenaOp():
+                    count["arena"] += 1
+                case IoOp():
+                    count[f"io {op.kind.data.value}"] += 1
+                case ScratchOp():
+                    count[f"scratch {op.kind.data.value}"] += 1
+                case StateOp():
+                    count[f"state '{op.state.data}'"] += 1
+                case _:
+                    pass
+        for what, times in count.items():
+            if times > 1:
+                raise VerifyException(f"{self._where}: expected at most one {what}, got {times}")
+
+    def _verify_io(self, rows: int) -> None:
+        tokens = [op for op in self.body.block.ops if isinstance(op, IoOp) and op.kind.data is Io.TOKEN]
+        if len(tokens) != 1 or tokens[0].size != INDEX_BYTES * rows:
+            got = f"{tokens[0].size} bytes" if tokens else "none"
+            raise VerifyException(f"{self._where}: expected an io token of {INDEX_BYTES * rows} bytes, got {got}")
+
+    def _verify_results(self, rows: int) -> None:
+        result = self.result
+        for name, value, size in (("chosen", result.chosen, 4 * rows), ("logits", result.logits, None)):
+            if value is None:
+                continue
+            held = buffer_of(value, f"{self._where} {name}").size
+            if held != size if size is not None else held % (4 * rows):
+                wanted = f"{size}" if size is not None else f"a multiple of {4 * rows}"
+                raise VerifyException(f"{self._where} {name}: expected {wanted} bytes, got {held}")
+
+    # Assembly
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(f" rows {self.rows.value.data}")
+        if self.context is not None:
+            printer.print_string(f" context {self.context.value.data}")
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StepOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("rows")
+        rows = parser.parse_integer(allow_boolean=False)
+        context = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("context") else None
+        op = cls(name, rows, context, parser.parse_region())
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op.attributes |= {} if attributes is None else attributes.data
+        return op
+
+
+__all__ = ["ReturnOp", "StepOp"]
