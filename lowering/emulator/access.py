@@ -274,12 +274,13 @@ class Memory:
     ) -> "Array | list[Array]":
         """The values at an address: one array, or one for each of `count` in a row. Threads not in m get zeros."""
         width = tag.itemsize
-        places = self.places(space, address, offset, width * count, m, at, False)
+        watched = self.races is not None and space not in ("local", "param", "const")
+        places = self.places(space, address, offset, width * count, m, at, False, each=watched)
         if places is None:
             nothing = np.zeros((1, 1), tag)
             return nothing if count == 1 else [nothing] * count
-        if self.races is not None and space not in ("local", "param", "const"):
-            self.races.read(self, places, width * count, m, at, order)
+        if self.races is not None and watched and order == "weak":
+            self._watch(places, width * count, at, write=False)
         if count == 1:
             view = places.memory.views[tag.str[1:]]
             shift = _SHIFTS[width]
@@ -289,6 +290,15 @@ class Memory:
         taken = view.take(places.offsets >> _SHIFTS[size])
         parts = taken.reshape(-1).view(tag).reshape(-1, count).T.copy()
         return [self._spread(part.reshape(taken.shape), places) for part in parts]
+
+    def _watch(self, places: Places, size: int, at: int, *, write: bool) -> None:
+        """Check an access for races; memory of one thread alone has none."""
+        if self.races is None or places.memory in (self.rows["local"].bytes, self.rows["param"].bytes):
+            return
+        if write:
+            self.races.write(self, places, size, at)
+        else:
+            self.races.read(self, places, size, at)
 
     @staticmethod
     def _spread(values: Array, places: Places) -> Array:
@@ -327,8 +337,8 @@ class Memory:
         places = self.places(space, address, offset, size, m, at, True, each=True)
         if places is None:
             return
-        if self.races is not None and space != "local":
-            self.races.write(self, places, size, m, at, order)
+        if self.races is not None and space != "local" and order == "weak":
+            self._watch(places, size, at, write=True)
         index = places.offsets.ravel()
         if size > 1:
             index = index >> _SHIFTS[size]

@@ -8,6 +8,7 @@ import numpy as np
 from lanelink.lowering.emulator.errors import EmulatorError
 from lanelink.lowering.emulator.regions import CONSTANT, DEFINED, UNWRITTEN, WRITTEN, Bytes
 from lanelink.lowering.emulator.spaces import GLOBAL_BASE
+from lanelink.lowering.emulator.types import Array
 
 ALIGNMENT = 256
 GAP = 4096
@@ -125,6 +126,14 @@ class Arena:
             return None
         found = self.allocations[where]
         return found if found.live and end <= found.end else None
+
+    def spans(self, offsets: Array, size: int) -> list[tuple[Allocation, Array | None]]:
+        """The allocations that accesses (checked before) lie in, each with the rows of its own (None: all of them)."""
+        one = self.span(int(offsets.min()), int(offsets.max()) + size)
+        if one is not None:
+            return [(one, None)]
+        which = np.searchsorted(np.array(self.starts), offsets, side="right") - 1
+        return [(self.allocations[k], np.flatnonzero(which == k)) for k in np.unique(which).tolist()]
 
     def nearest(self, address: int) -> str:
         """Words for what lies at, or nearest to, an address."""

@@ -65,7 +65,7 @@ class AtomicMemory(Memory):
             # Allocated, or `places` would have said so: what is missing is a first value.
             self.places(space, address, offset, tag.itemsize, m, at, False, each=True)
         if self.races is not None:
-            self.races.atomic(self, places, tag.itemsize, m, at, order)
+            self.races.atomic(self, places, tag.itemsize, at, order)
         index = places.offsets.ravel() >> _SHIFTS[tag.itemsize]
         view = places.memory.views[tag.str[1:]]
         chosen = [self._chosen(v, places.lanes) for v in values]
@@ -83,6 +83,11 @@ class AtomicMemory(Memory):
         """membar and fence: threads run in order here, so only the ordering of races is touched."""
         if self.races is not None:
             self.races.fence(self, m)
+
+    def depend(self, m: Array | None) -> None:
+        """griddepcontrol.wait: the launch ahead is over before this one starts; only races are told."""
+        if self.races is not None:
+            self.races.wait(self, m)
 
 
 def _in_turn(view: Array, index: Array, operation: str, values: list[Array], tag: "np.dtype[np.generic]") -> Array:

@@ -200,6 +200,8 @@ def nothing(e: Emitter, i: Instruction) -> None:
     }
     if i.modifiers not in allowed[i.opcode]:
         raise e.error(f"expected an instruction that the emulator knows, got {i.text}")
+    if i.modifiers == ("wait",):
+        e.emit(f"X.depend({e.mask})")
 
 
 TABLE: dict[str, Handler] = {

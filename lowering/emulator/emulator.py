@@ -21,6 +21,7 @@ from lanelink.lowering.emulator.launching import (
 from lanelink.lowering.emulator.parser import parse_ptx
 from lanelink.lowering.emulator.ptx import PtxEntry, PtxModule, Variable
 from lanelink.lowering.emulator.races import Races
+from lanelink.lowering.emulator.spaces import GLOBAL_BASE
 
 THREADS_AT_ONCE = 8192
 """Threads of a chunk: enough to spread the cost of a numpy call, few enough that their registers stay in cache."""
@@ -74,6 +75,8 @@ class Emulator:
     def free(self, address: int) -> None:
         """Free an allocation by its address. Raises EmulatorError for any other address."""
         self._arena.free(address)
+        if self._races is not None:
+            self._races.forget(address - GLOBAL_BASE)
 
     def write(self, address: int, data: "NDArray[np.generic] | bytes | bytearray | memoryview") -> None:
         """Copy from the host; the bytes must lie inside one live allocation, and count as written from then on."""

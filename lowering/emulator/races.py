@@ -1,11 +1,312 @@
-"""placeholder"""
+"""Data races: two accesses of one byte by different threads, one of them at least a plain write, that nothing puts in order.
 
-from typing import Any
+What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles and votes
+order no memory); and between blocks, or threads, an atomic that reads what another wrote, if the other had fenced (membar.gl
+or wider, or a releasing atomic) before its own. Acquiring needs no fence of its own here, as the pattern of the last block to
+arrive is often written without one. Atomics do not race with each other.
+
+A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it may not
+read what that launch wrote, nor write what it read or wrote.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lanelink.lowering.emulator.errors import EmulatorError
+from lanelink.lowering.emulator.faults import Site
+from lanelink.lowering.emulator.ptx import PtxEntry
+from lanelink.lowering.emulator.race_records import MANY, Accesses, Plane
+from lanelink.lowering.emulator.spaces import GLOBAL_BASE
+from lanelink.lowering.emulator.types import Array
+
+if TYPE_CHECKING:
+    from lanelink.lowering.emulator.access import Memory, Places
+
+MOST_BLOCKS = 4096
+"""Blocks of a launch whose races are checked: each may hold a clock of every other."""
+
+
+@dataclass(slots=True)
+class _View:
+    """What is ordered before something: of each block, epochs below `before`; of each thread in `own`, epochs up to its value."""
+
+    before: Array
+    own: dict[int, int] = field(default_factory=dict[int, int])
+
+    def join(self, other: "_View") -> None:
+        self.before = np.maximum(self.before, other.before)
+        for thread, epoch in other.own.items():
+            self.own[thread] = max(epoch, self.own.get(thread, 0))
+
+    def covers(self, thread: int, block: int, epoch: int, me: int) -> bool:
+        """Whether an access (of many threads or blocks, if MANY) is ordered before; `me` is the asking block."""
+        if block == MANY:
+            others = np.delete(self.before, me)
+            return bool((others > epoch).all())
+        return bool(self.before[block] > epoch) or (thread != MANY and self.own.get(thread, 0) >= epoch)
 
 
 class Races:
-    read: Any
-    write: Any
-    atomic: Any
-    warp_barrier: Any
-    fence: Any
+    """The records of one emulator, and the clocks of the launch under way."""
+
+    def __init__(self) -> None:
+        self._planes: dict[int, Plane] = {}
+        self._shared: Plane | None = None
+        self._next = 1
+        self._base = 1
+        self._previous = 1
+
+    # Launches
+
+    def begin(self, entry: PtxEntry, blocks: int, threads: int) -> None:
+        """Start a launch: every block at a fresh epoch."""
+        if blocks > MOST_BLOCKS:
+            raise EmulatorError(
+                f"kernel {entry.name}: expected at most {MOST_BLOCKS} blocks to check for races, got {blocks}"
+            )
+        self._previous, self._base = self._base, self._next
+        self._blocks, self._threads = blocks, threads
+        self._width = -(-threads // 32)
+        self._epochs = np.full(blocks, self._base, np.int32)
+        self._warp_epochs = np.full(blocks * self._width, self._base, np.int32)
+        self._fenced = np.zeros(blocks * threads, np.int32)
+        self._views: dict[int, _View] = {}
+        self._pending: dict[int, dict[int, _View]] = {}
+        self._locations: dict[int, _View] = {}
+        waits = any(i.opcode == "griddepcontrol" and "wait" in i.modifiers for i in entry.body.instructions)
+        self._waited = np.full(blocks * threads, not waits, bool)
+        self._next = self._base + 1
+
+    def begin_chunk(self, memory: "Memory") -> None:
+        """Blocks of another chunk have shared memory of their own."""
+        self._shared = None
+
+    # Orderings
+
+    def barrier(self, memory: "Memory", ready: Array | None) -> None:
+        """The blocks of some threads (None: of the chunk) pass a barrier."""
+        first = memory.site.first
+        rows = np.arange(memory.blocks) if ready is None else np.flatnonzero(ready.any(axis=1))
+        blocks = first + rows
+        self._epochs[blocks] += 1
+        warps = self._warp_epochs.reshape(self._blocks, -1)
+        warps[blocks] += 1
+        self._next = max(self._next, int(self._epochs.max()) + 1, int(warps.max()) + 1)
+        waited = self._waited.reshape(self._blocks, -1)
+        if not waited[blocks].all():
+            waited[blocks] |= waited[blocks].any(axis=1, keepdims=True)
+        for block in blocks.tolist():
+            for view in self._pending.pop(block, {}).values():
+                self._view(block).join(view)
+
+    def warp_barrier(self, memory: "Memory", m: Array | None) -> None:
+        rows, threads = self._who(memory, m)
+        self._warp_epochs[np.unique((rows + memory.site.first) * self._width + threads // 32)] += 1
+        self._next = max(self._next, int(self._warp_epochs.max()) + 1)
+
+    def fence(self, memory: "Memory", m: Array | None) -> None:
+        rows, threads = self._who(memory, m)
+        blocks = rows + memory.site.first
+        self._fenced[blocks * self._threads + threads] = self._epochs[blocks]
+
+    def wait(self, memory: "Memory", m: Array | None) -> None:
+        """griddepcontrol.wait: the launch ahead is over for these threads."""
+        rows, threads = self._who(memory, m)
+        self._waited[(rows + memory.site.first) * self._threads + threads] = True
+
+    def _view(self, block: int) -> _View:
+        view = self._views.get(block)
+        if view is None:
+            view = self._views[block] = _View(np.zeros(self._blocks, np.int32))
+        return view
+
+    @staticmethod
+    def _who(memory: "Memory", m: Array | None) -> tuple[Array, Array]:
+        """Rows (blocks of the chunk) and threads of a mask."""
+        size = memory.blocks * memory.threads
+        flat = np.arange(size) if m is None else m.ravel().nonzero()[0]
+        rows, threads = np.divmod(flat, memory.threads)
+        return rows, threads
+
+    # Accesses
+
+    def read(self, memory: "Memory", places: "Places", size: int, at: int) -> None:
+        """Check reads, and put them on record."""
+        for plane, offsets, now, base in self._parts(memory, places, size):
+            index, each = plane.index(offsets, size)
+            now = now.repeat(each)
+            self._check(memory, plane, index, now, at, base, write=False, atomic=False)
+            before = plane.reads.take(index)
+            kept = (before.epoch >= self._base) & ~self._ordered(before, now)
+            plane.put_reads(index, now, kept, before)
+
+    def write(self, memory: "Memory", places: "Places", size: int, at: int, *, atomic: bool = False) -> None:
+        """Check writes, and put them on record."""
+        for plane, offsets, now, base in self._parts(memory, places, size):
+            index, each = plane.index(offsets, size)
+            now = now.repeat(each)
+            self._check(memory, plane, index, now, at, base, write=True, atomic=atomic)
+            plane.put_writes(index, now, atomic)
+            if not atomic:
+                other = plane.writes.thread.take(index)
+                twice = other != now.thread
+                if twice.any():
+                    k = int(twice.argmax())
+                    self._report(
+                        memory, plane, int(index[k]), now.take(np.array([k])), int(other[k]), at, base, "write"
+                    )
+
+    def atomic(self, memory: "Memory", places: "Places", size: int, at: int, order: str) -> None:
+        """Check atomics against plain accesses; then acquire from, and release to, each place in turn."""
+        self.write(memory, places, size, at, atomic=True)
+        if places.memory is not memory.arena.bytes:
+            return
+        now = self._now(memory, places)
+        for place, thread, block, epoch in zip(
+            places.offsets.ravel().tolist(), now.thread.tolist(), now.block.tolist(), now.epoch.tolist(), strict=True
+        ):
+            if order in ("release", "acq_rel"):
+                self._fenced[thread] = epoch
+            fenced = int(self._fenced[thread])
+            there = self._locations.get(place)
+            if there is not None:
+                mine = self._pending.setdefault(block, {})
+                mine.setdefault(thread, _View(np.zeros(self._blocks, np.int32))).join(there)
+            if fenced < self._base:
+                continue
+            if there is None:
+                there = self._locations[place] = _View(np.zeros(self._blocks, np.int32))
+            there.before[block] = max(int(there.before[block]), fenced)
+            there.own[thread] = fenced
+            for view in (self._views.get(block), self._pending.get(block, {}).get(thread)):
+                if view is not None:
+                    there.join(view)
+
+    def _now(self, memory: "Memory", places: "Places") -> Accesses:
+        size = memory.blocks * memory.threads
+        flat = np.arange(size) if places.lanes is None else places.lanes
+        thread = (flat + memory.site.first * self._threads).astype(np.int32)
+        block = thread // np.int32(self._threads)
+        warp = block * np.int32(self._width) + (thread - block * np.int32(self._threads)) // np.int32(32)
+        return Accesses(thread, warp, block, self._epochs.take(block), self._warp_epochs.take(warp))
+
+    def _parts(self, memory: "Memory", places: "Places", size: int) -> "list[tuple[Plane, Array, Accesses, int]]":
+        """An instruction's accesses by the plane that records them: plane, offsets in it, who, and the plane's address."""
+        now = self._now(memory, places)
+        offsets = places.offsets.ravel()
+        if places.memory is not memory.arena.bytes:
+            if self._shared is None:
+                self._shared = Plane(places.memory.size, size)
+            return [(self._shared, offsets, now, 0)]
+        allocations = memory.arena.spans(offsets, size)
+        parts: list[tuple[Plane, Array, Accesses, int]] = []
+        for allocation, chosen in allocations:
+            plane = self._planes.get(allocation.start)
+            if plane is None or plane.writes.epoch.size * plane.granule < allocation.size:
+                plane = self._planes[allocation.start] = Plane(allocation.size, size)
+            mine = offsets if chosen is None else offsets[chosen]
+            who = now if chosen is None else now.take(chosen)
+            parts.append((plane, mine - allocation.start, who, allocation.start + GLOBAL_BASE))
+        return parts
+
+    def forget(self, start: int) -> None:
+        """An allocation is gone, and its records with it."""
+        self._planes.pop(start, None)
+
+    # Checks
+
+    def _ordered(self, before: Accesses, now: Accesses) -> Array:
+        """Whether each earlier access comes before the present one."""
+        same = before.block == now.block
+        ordered = before.thread == now.thread
+        ordered |= same & (before.epoch < now.epoch)
+        ordered |= same & (before.warp == now.warp) & (before.warp_epoch < now.warp_epoch)
+        if not self._views and not self._pending:
+            return ordered
+        left = np.flatnonzero(~ordered)
+        if left.size == 0:
+            return ordered
+        asked = np.stack(
+            [before.thread[left], before.block[left], before.epoch[left], now.block[left], now.thread[left]], axis=1
+        )
+        unique, place = np.unique(asked, axis=0, return_inverse=True)
+        answers = np.array([self._covered(*(int(v) for v in row)) for row in unique], bool)
+        ordered[left] = answers[place.reshape(-1)]
+        return ordered
+
+    def _covered(self, thread: int, block: int, epoch: int, me: int, asking: int) -> bool:
+        view = self._views.get(me)
+        if view is not None and view.covers(thread, block, epoch, me):
+            return True
+        pending = self._pending.get(me, {}).get(asking)
+        return pending is not None and pending.covers(thread, block, epoch, me)
+
+    def _check(
+        self,
+        memory: "Memory",
+        plane: Plane,
+        index: Array,
+        now: Accesses,
+        at: int,
+        base: int,
+        *,
+        write: bool,
+        atomic: bool,
+    ) -> None:
+        records = [("write", plane.writes)] + ([("read", plane.reads)] if write else [])
+        for word, record in records:
+            epochs = record.epoch.take(index)
+            if int(epochs.max()) >= self._base:
+                before = record.take(index)
+                bad = (before.epoch >= self._base) & ~self._ordered(before, now)
+                if atomic and word == "write":
+                    bad &= ~plane.atomic.take(index)
+                if bad.any():
+                    k = int(bad.argmax())
+                    self._report(
+                        memory, plane, int(index[k]), now.take(np.array([k])), int(before.thread[k]), at, base,
+                        "write" if write else "read", word, int(before.block[k]),
+                    )  # fmt: skip
+            if base and self._previous < self._base:
+                early = (epochs >= self._previous) & (epochs < self._base) & ~self._waited.take(now.thread)
+                if early.any():
+                    k = int(early.argmax())
+                    thread = int(now.thread[k]) - memory.site.first * self._threads
+                    raise memory.site.error(
+                        at,
+                        thread,
+                        f"{'write' if write else 'read'} at global address {base + int(index[k]) * plane.granule:#x}: "
+                        f"expected griddepcontrol.wait before touching what the launch ahead {word}s, got none yet",
+                    )
+
+    def _report(
+        self,
+        memory: "Memory",
+        plane: Plane,
+        granule: int,
+        now: Accesses,
+        other: int,
+        at: int,
+        base: int,
+        word: str,
+        earlier: str = "write",
+        block: int = MANY,
+    ) -> None:
+        site: Site = memory.site
+        thread = int(now.thread[0])
+        if base:
+            where = f"global address {base + granule * plane.granule:#x}, {memory.arena.nearest(base + granule * plane.granule)}"
+        else:
+            where = f"shared address {granule * plane.granule % memory.rows['shared'].stride:#x}"
+        if other != MANY:
+            who = site.who(*divmod(other, self._threads))
+        else:
+            who = "several threads" if block == MANY else f"several threads of block {block}"
+        raise site.error(
+            at,
+            thread - site.first * self._threads,
+            f"race: {word} at {where}: expected it ordered (by a barrier, or a fence and an atomic) after the {earlier} "
+            f"by {who}, got nothing between",
+        )
