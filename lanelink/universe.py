@@ -64,6 +64,12 @@ def _plan_buffers() -> type[ModulePass]:
     return PlanBuffersPass
 
 
+def _lower_to_driver() -> type[ModulePass]:
+    from lanelink.lowering.launch_to_driver import LowerToDriverPass
+
+    return LowerToDriverPass
+
+
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "number-ops": _number_ops,
     "quantize-activations": _quantize_activations,
@@ -71,6 +77,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "legalize-shim": _legalize_shim,
     "link": _link,
     "plan-buffers": _plan_buffers,
+    "lower-to-driver": _lower_to_driver,
 }
 
 LANELINK_UNIVERSE = Universe(all_dialects=DIALECTS, all_passes=PASSES)

@@ -1,0 +1,123 @@
+"""The operands of launches as specs name them: addresses, rows, quantized buffers, weights."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import Float32Type, FloatAttr
+from xdsl.ir import SSAValue
+
+from lanelink.dialects import launch
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.base import Placed, buffer_shape
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
+from lanelink.lowering.selection.calls import Address, SelectionError
+from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rotation, Rows
+
+
+def address(value: SSAValue) -> Address:
+    """The address of a buffer; a view's is inside its source's."""
+    offset = 0
+    while isinstance(value.owner, launch.ViewOp):
+        offset += 4 * value.owner.offset.value.data
+        value = value.owner.x
+    return Address(value, offset)
+
+
+def optional_address(value: SSAValue | None) -> Address | None:
+    """The address of an operand that a launch may lack."""
+    return None if value is None else address(value)
+
+
+def rows(value: SSAValue) -> Rows:
+    """All of an f32 buffer's rows."""
+    _, width = buffer_shape(value, "rows")
+    return Rows(address(value), width)
+
+
+def activation(value: SSAValue) -> Rows | Quantized:
+    """An activation of a product, f32 or quantized."""
+    return quantized(value) if isinstance(value.type, Q8Type) else rows(value)
+
+
+def quantized(value: SSAValue | None) -> Quantized | None:
+    """A quantized buffer, where there is one."""
+    if value is None:
+        return None
+    assert isinstance(value.type, Q8Type)
+    return Quantized(address(value), value.type.planes.data)
+
+
+def placed(op: Placed, out: SSAValue | None) -> Rows | None:
+    """Where a launch's f32 result lands: a buffer of its own, or rows of a table from a named or fixed one on."""
+    if out is None:
+        return None
+    _, width = buffer_shape(out, op.name)
+    if op.index is not None:
+        return Rows(address(out), width, address(op.index))
+    return Rows(address(out), width, 0 if op.row is None else op.row.value.data)
+
+
+def weights_of(value: SSAValue) -> tuple[Address, Format, int]:
+    """(address, format, outputs) of a product's rows, which only a constant can be."""
+    kind = value.type
+    if not isinstance(kind, RowsType) or not isinstance(value.owner, launch.ConstantOp):
+        raise SelectionError("product w", "a constant of checkpoint rows", kind)
+    return Address(value), kind.format.data, kind.shape[0]
+
+
+def table_of(op: launch.GatherOp) -> tuple[Address, Format, int, int]:
+    """(address, format, rows, cols) of a gather's table: rows of a checkpoint, or f32 values whose rows pad nothing."""
+    kind = op.table.type
+    if isinstance(kind, RowsType):
+        return Address(op.table), kind.format.data, *kind.shape
+    held, cols = buffer_shape(op.table, op.name)
+    if cols % 4:
+        raise SelectionError("launch.gather table", "f32 rows of a multiple of 4 values", cols)
+    return address(op.table), Format.F32, held, cols
+
+
+def head_norm(weight: SSAValue | None, eps: FloatAttr[Float32Type] | None) -> HeadNorm | None:
+    """A norm of its own before a head turns, where `eps` says there is one."""
+    return None if eps is None else HeadNorm(optional_address(weight), eps.value.data)
+
+
+def norm_of(op: launch.NormOp) -> Norm:
+    """A norm of groups of `cols` values, whichever buffers they lie in."""
+
+    def groups(value: SSAValue | None) -> Rows | None:
+        return None if value is None else Rows(address(value), op.cols.value.data)
+
+    return Norm(
+        eps=op.eps.value.data,
+        weight=optional_address(op.w),
+        add=groups(op.add),
+        sum=groups(op.sum),
+        pre=head_norm(op.pre, op.pre_eps),
+        y=groups(op.out),
+        quantized=quantized(op.quant),
+    )
+
+
+def rotation(op: launch.RopeOp | launch.RopePartsOp) -> Rotation:
+    """How a launch's heads turn."""
+    return Rotation(
+        cos=address(op.cos),
+        sin=address(op.sin),
+        position=optional_address(op.position),
+        hd=op.head_dim.value.data,
+        half=op.half.value.data,
+    )
+
+
+__all__ = [
+    "activation",
+    "address",
+    "head_norm",
+    "norm_of",
+    "optional_address",
+    "placed",
+    "quantized",
+    "rotation",
+    "rows",
+    "table_of",
+    "weights_of",
+]

@@ -1,0 +1,239 @@
+"""From launches to the specs that kernels are chosen by: a table of launch op to the function that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from xdsl.ir import SSAValue
+
+from lanelink.dialects import launch
+from lanelink.dialects.launch.base import Launch, Placed, activation_shape, buffer_shape
+from lanelink.dialects.launch.sizes import buffer_bytes
+from lanelink.dialects.tgraph.attributes import RowsType
+from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.lowering.launch_folds import fold_spec, gemm_parts_spec, rope_parts_spec
+from lanelink.lowering.launch_operands import (
+    activation,
+    address,
+    head_norm,
+    norm_of,
+    optional_address,
+    placed,
+    quantized,
+    rotation,
+    rows,
+    table_of,
+    weights_of,
+)
+from lanelink.lowering.selection.calls import SelectionError
+from lanelink.lowering.selection.specs import (
+    Advance,
+    ArgMaxSpec,
+    AttentionSpec,
+    BinarySpec,
+    CopySpec,
+    GatherSpec,
+    GemvPart,
+    GemvSpec,
+    GluSpec,
+    NormSpec,
+    QuantizeSpec,
+    RopeSide,
+    RopeSpec,
+    Rows,
+    Spec,
+    SwigluSpec,
+    UnarySpec,
+)
+
+OpT = TypeVar("OpT", bound=Launch)
+
+
+def launch_spec(op: Launch) -> Spec:
+    """
+    What a launch asks of a kernel; its addresses name SSA values, whose roots are allocs, constants and arguments.
+
+    Raises SelectionError for a launch of a kind or a form that no kernel computes.
+    """
+    rule = SPECS.get(type(op))
+    if rule is None:
+        raise SelectionError(op.name, f"one of {', '.join(sorted(k.name for k in SPECS))}", op.name)
+    return rule(op)
+
+
+def _gemv(op: launch.GemvOp) -> GemvSpec:
+    m, k = activation_shape(op.x, op.name)
+    address_, format, n = weights_of(op.w)
+    part = GemvPart(address_, n, placed(op, op.out), optional_address(op.bias))
+    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quantized(op.quant))
+
+
+def _glu(op: launch.GemvGluOp) -> GluSpec:
+    m, k = activation_shape(op.x, op.name)
+    gate, format, n = weights_of(op.wg)
+    up, _, _ = weights_of(op.wu)
+    return GluSpec(
+        x=activation(op.x),
+        format=format,
+        k=k,
+        n=n,
+        m=m,
+        gate=gate,
+        up=up,
+        act=Activation(op.act.data.value),
+        gate_bias=optional_address(op.bg),
+        up_bias=optional_address(op.bu),
+        y=None if op.out is None else rows(op.out),
+        quantized=quantized(op.quant),
+    )
+
+
+def _gather(op: launch.GatherOp) -> GatherSpec:
+    table, format, table_rows, cols = table_of(op)
+    m, _ = buffer_shape(op.out, op.name)
+    scale = 1.0 if op.scale is None else op.scale.value.data
+    return GatherSpec(table, format, table_rows, cols, address(op.index), m, rows(op.out), scale)
+
+
+def _norm(op: launch.NormOp) -> NormSpec:
+    held, width = buffer_shape(op.x, op.name)
+    cols = op.cols.value.data
+    # A row of several groups is as many rows of one: they lie one after another.
+    return NormSpec(Rows(address(op.x), cols), held * width // cols, cols, norm_of(op))
+
+
+def _rope(op: launch.RopeOp) -> RopeSpec:
+    m, _ = buffer_shape(op.x, op.name)
+    side = RopeSide(rows(op.x), _placed(op, op.out), op.heads.value.data, head_norm(op.norm, op.norm_eps))
+    return RopeSpec(rotation(op), m, (side,))
+
+
+def _attention(op: launch.AttentionOp) -> AttentionSpec:
+    m, _ = buffer_shape(op.q, op.name)
+    length, _ = buffer_shape(op.keys, op.name)
+    return AttentionSpec(
+        q=rows(op.q),
+        keys=rows(op.keys),
+        values=rows(op.values),
+        position=address(op.position),
+        heads=op.heads.value.data,
+        kv_heads=op.kv_heads.value.data,
+        hd=op.head_dim.value.data,
+        vd=op.value_dim.value.data,
+        length=length,
+        m=m,
+        scale=op.scale.value.data,
+        window=None if op.window is None else op.window.value.data,
+        sinks=optional_address(op.sinks),
+        y=None if op.out is None else rows(op.out),
+        quantized=quantized(op.quant),
+    )
+
+
+def _arg_max(op: launch.ArgMaxOp) -> ArgMaxSpec:
+    m, n = buffer_shape(op.x, op.name)
+    advance = None
+    if op.token is not None and op.position is not None:
+        advance = Advance(address(op.token), address(op.position))
+    return ArgMaxSpec(rows(op.x), n, m, address(op.out), advance)
+
+
+def _binary(op: launch.BinaryOp) -> BinarySpec:
+    m, n = buffer_shape(op.a, op.name)
+    b_rows, b_width = buffer_shape(op.b, op.name)
+    repeated = Broadcast.ROW if b_width == n else Broadcast.COLUMN
+    return BinarySpec(
+        op=BinaryOp(op.kind.data.value),
+        a=rows(op.a),
+        b=rows(op.b),
+        m=m,
+        n=n,
+        broadcast=Broadcast.NONE if (b_rows, b_width) == (m, n) else repeated,
+        gate=Activation.NONE if op.gate is None else Activation(op.gate.data.value),
+        y=None if op.out is None else rows(op.out),
+        quantized=quantized(op.quant),
+    )
+
+
+def _swiglu(op: launch.SwigluOp) -> SwigluSpec:
+    m, n = buffer_shape(op.gate, op.name)
+    y = None if op.out is None else rows(op.out)
+    return SwigluSpec(rows(op.gate), rows(op.up), m, n, y, quantized(op.quant))
+
+
+def _unary(op: launch.UnaryOp) -> UnarySpec:
+    m, n = buffer_shape(op.x, op.name)
+    return UnarySpec(rows(op.x), m, n, Activation(op.act.data.value), y=rows(op.out))
+
+
+def _scale(op: launch.ScaleOp) -> UnarySpec:
+    m, n = buffer_shape(op.x, op.name)
+    return UnarySpec(rows(op.x), m, n, factor=op.factor.value.data, y=rows(op.out))
+
+
+def _quant(op: launch.QuantOp) -> QuantizeSpec:
+    m, n = buffer_shape(op.x, op.name)
+    written = quantized(op.quant)
+    assert written is not None
+    return QuantizeSpec(rows(op.x), m, n, written)
+
+
+def _copy(op: launch.CopyOp) -> CopySpec:
+    # Words of 4 bytes whatever they hold: f32, i32, or quantized blocks, which are whole words too.
+    if isinstance(op.x.type, RowsType):
+        raise SelectionError("launch.copy x", "a buffer of the step", op.x.type)
+    words = buffer_bytes(op.x.type) // 4
+    return CopySpec(Rows(address(op.x), words), Rows(address(op.out), words), 1, words)
+
+
+def _set_row(op: launch.SetRowOp) -> CopySpec:
+    m, width = buffer_shape(op.source, op.name)
+    return CopySpec(rows(op.source), _placed(op, op.out), m, width)
+
+
+def _slice(op: launch.SliceOp) -> CopySpec:
+    m, held = buffer_shape(op.x, op.name)
+    start, width, every = op.start.value.data, op.width.value.data, op.every.value.data
+    source = Rows(address(op.x).at(4 * start), held)
+    return CopySpec(source, rows(op.out), m, width, held // every, every, width)
+
+
+def _placed(op: Placed, out: SSAValue) -> Rows:
+    destination = placed(op, out)
+    assert destination is not None
+    return destination
+
+
+Rule = Callable[[Launch], Spec]
+
+
+def _rule(kind: type[OpT], read: Callable[[OpT], Spec]) -> tuple[type[Launch], Rule]:
+    return kind, cast(Rule, read)
+
+
+SPECS: dict[type[Launch], Rule] = dict(
+    [
+        _rule(launch.GemvOp, _gemv),
+        _rule(launch.GemmPartsOp, gemm_parts_spec),
+        _rule(launch.GemvGluOp, _glu),
+        _rule(launch.GatherOp, _gather),
+        _rule(launch.NormOp, _norm),
+        _rule(launch.RopeOp, _rope),
+        _rule(launch.RopePartsOp, rope_parts_spec),
+        _rule(launch.AttentionOp, _attention),
+        _rule(launch.ArgMaxOp, _arg_max),
+        _rule(launch.BinaryOp, _binary),
+        _rule(launch.SwigluOp, _swiglu),
+        _rule(launch.UnaryOp, _unary),
+        _rule(launch.ScaleOp, _scale),
+        _rule(launch.QuantOp, _quant),
+        _rule(launch.CopyOp, _copy),
+        _rule(launch.SetRowOp, _set_row),
+        _rule(launch.SliceOp, _slice),
+        _rule(launch.FoldOp, fold_spec),
+    ]
+)
+"""Launch op → its spec. `launch.view` runs nothing."""
+
+__all__ = ["SPECS", "launch_spec"]

@@ -1,0 +1,167 @@
+"""`lower-to-driver`: level 3 to level 4. Chooses each launch's kernel and packs its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects import builtin
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i32, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from lanelink.dialects.driver import Architecture, FunctionOp, LaunchOp, ModuleOp, ReturnOp, StepOp
+from lanelink.dialects.driver.attributes import AddressAttr, NullAttr
+from lanelink.dialects.driver.launch import ArgumentAttr
+from lanelink.dialects.launch import CompoundLaunch, Launch, TargetAttr, ViewOp
+from lanelink.dialects.launch.step import launches
+from lanelink.dialects.launch.target import module_target
+from lanelink.dialects.tgraph.step import located, step_function
+from lanelink.lowering.driver_buffers import DriverBuffers, StepIoBuffers, step_buffers
+from lanelink.lowering.launch_specs import launch_spec
+from lanelink.lowering.parameters import ParameterError, check_parameters
+from lanelink.lowering.selection.calls import F32, I32, Address, KernelCall, Null, SelectionError
+from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.select import select
+from lanelink.lowering.signatures import ParameterKind, SignatureError, committed_ptx
+
+PARAMETER_TYPES: dict[ParameterKind, Attribute] = {
+    ParameterKind.ADDRESS: i64,
+    ParameterKind.I32: i32,
+    ParameterKind.F32: f32,
+}
+
+
+@dataclass(frozen=True)
+class LowerToDriverPass(ModulePass):
+    """
+    Turns the linked, planned step of a module into a `driver.step` and the `driver.module`s it launches from.
+
+    `architecture`: whose PTX is used; by default the newest that the target runs. `dependent`: whether launches may
+    begin before the one before them ends, where the PTX waits for it itself (compute_90 and later).
+
+    Refuses, by the launch's location: a launch that no kernel computes, naming what was expected and got; a kernel
+    whose entry in the committed PTX takes other parameters; a step that `plan-buffers` has not laid out.
+    """
+
+    name = "lower-to-driver"
+
+    architecture: Literal["compute_80", "compute_90"] | None = None
+    dependent: bool = True
+
+    def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
+        target = module_target(op)
+        chip = chip_of(target)
+        architecture = Architecture(self.architecture or chip.architecture)
+        if architecture.capability > chip.compute_capability:
+            raise PassFailedException(
+                f"{self.name} architecture: expected at most compute_{target.capability.data}, the target's, "
+                f"got {architecture.value}"
+            )
+        func = step_function(op)
+        lowering = _Lowering(func, chip, architecture, self.dependent)
+        step = lowering.run()
+        parent = func.parent_block()
+        assert parent is not None
+        for made in (*lowering.modules(), step):
+            parent.insert_op_before(made, func)
+        func.detach()
+        func.erase()
+
+
+def chip_of(target: TargetAttr) -> Chip:
+    """The target as kernel selection sees it."""
+    capability = divmod(target.capability.data, 10)
+    return Chip(target.chip.data, capability, target.sms.data, target.shared.data)
+
+
+class _Lowering:
+    """The lowering of one step: its launches in order, and the functions they name."""
+
+    def __init__(self, func: FuncOp, chip: Chip, architecture: Architecture, dependent: bool) -> None:
+        self.func = func
+        self.chip = chip
+        self.architecture = architecture
+        self.dependent = dependent and architecture is not Architecture.COMPUTE_80
+        self.functions: dict[tuple[str, str], FunctionOp] = {}
+
+    def run(self) -> StepOp:
+        try:
+            io = step_buffers(self.func)
+        except VerifyException as error:
+            raise PassFailedException(located(self.func, f"lower-to-driver: {error}")) from None
+        calls = [(op, self._call(op)) for op in launches(self.func) if not isinstance(op, ViewOp)]
+        buffers = DriverBuffers(self.func, [call for _, call in calls])
+        made = [self._launch(op, call, buffers) for op, call in calls]
+        end = self._return(io, buffers)
+        step = StepOp(self.func.sym_name.data, io.rows, io.context, [*buffers.ops(), *made, end])
+        step.location = self.func.location
+        return step
+
+    def modules(self) -> list[ModuleOp]:
+        """The modules of every function named, in the order of their first launch."""
+        stems = dict.fromkeys(stem for stem, _ in self.functions)
+        return [
+            ModuleOp(stem, self.architecture, [f for (of, _), f in self.functions.items() if of == stem])
+            for stem in stems
+        ]
+
+    def _call(self, op: Launch) -> KernelCall:
+        try:
+            call = select(launch_spec(op), self.chip)
+            where = f"@{call.module}::@{call.entry}"
+            parameters = committed_ptx(call.module, self.architecture.value).parameters(call.entry)
+            check_parameters(call.arguments, parameters, where)
+        except (SelectionError, VerifyException, SignatureError, ParameterError) as error:
+            raise PassFailedException(located(op, f"lower-to-driver {label_of(op)}: {error}")) from None
+        function = FunctionOp(call.entry, [PARAMETER_TYPES[p.kind] for p in parameters])
+        self.functions.setdefault((call.module, call.entry), function)
+        return call
+
+    def _launch(self, op: Launch, call: KernelCall, buffers: DriverBuffers) -> LaunchOp:
+        arguments: list[ArgumentAttr] = []
+        operands: list[SSAValue] = []
+        for argument in call.arguments:
+            match argument:
+                case Address():
+                    operands.append(buffers.value(argument.ref, op))
+                    arguments.append(AddressAttr(argument.offset))
+                case I32():
+                    arguments.append(IntegerAttr(argument.value, i32))
+                case F32():
+                    arguments.append(FloatAttr(argument.value, f32))
+                case Null():
+                    arguments.append(NullAttr())
+        made = LaunchOp(
+            (call.module, call.entry),
+            arguments,
+            operands,
+            call.grid,
+            call.block,
+            shared=call.shared,
+            dependent=self.dependent and call.dependent,
+            covers=op.covered(),
+            label=label_of(op),
+        )
+        made.location = op.location
+        return made
+
+    def _return(self, io: StepIoBuffers, buffers: DriverBuffers) -> ReturnOp:
+        def held(value: SSAValue | None) -> SSAValue | None:
+            return None if value is None else buffers.whole(value, self.func)
+
+        return ReturnOp(held(io.chosen), held(io.logits))
+
+
+def label_of(op: Operation) -> str:
+    """A launch's kind in words: `gemv`, or a fold's parts: `fold(gemm_parts, rope_parts)`."""
+    kind = op.name.removeprefix("launch.")
+    if isinstance(op, CompoundLaunch) and kind == "fold":
+        return f"fold({', '.join(label_of(member) for member in op.members())})"
+    return kind
+
+
+__all__ = ["LowerToDriverPass", "chip_of", "label_of"]
