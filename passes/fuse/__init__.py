@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelink.passes.fuse.build import constants_first
-from lanelink.passes.fuse.patterns import fuse_block
-from lanelink.passes.fuse.table import WALKS
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
+
+from lanelink.passes.fuse.build import constants_first
+from lanelink.passes.fuse.patterns import fuse_block
+from lanelink.passes.fuse.table import WALKS
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanelink.dialects.tgraph import ConstantOp, FusedOp, FusionClass, LiftedOp, YieldOp
-from lanelink.dialects.tgraph.fused import make_block
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+
+from lanelink.dialects.tgraph import ConstantOp, FusedOp, FusionClass, LiftedOp, YieldOp
+from lanelink.dialects.tgraph.fused import make_block
 
 Part = LiftedOp | FusedOp
 """What a fused op is made of."""

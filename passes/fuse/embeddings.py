@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import FusedOp, FusionClass, ScaleOp
 from lanelink.passes.fuse.patterns import Chain, Parts
 from lanelink.passes.fuse.views import embedding, is_fused, is_read_once, norm
-from xdsl.ir import Operation
 
 
 def _embed_scale(op: Operation) -> Parts | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import (
     BinaryKind,
     ElementwiseOp,
@@ -14,7 +16,6 @@ from lanelink.dialects.tgraph import (
 )
 from lanelink.passes.fuse.patterns import Chain, Parts
 from lanelink.passes.fuse.views import is_fused, is_read_once, rows_product
-from xdsl.ir import Operation
 
 
 def _glu_act_mul(op: Operation) -> Parts | None:
@@ -30,8 +31,8 @@ def _glu_act_mul(op: Operation) -> Parts | None:
 
 def _gemv_gate_up_glu(op: Operation) -> Parts | None:
     """
-    Two products of one activation by checkpoint rows of one format, as wide as each other, then the gated unit that
-    alone reads them.
+    Two products of one activation by checkpoint rows of one format, then the gated unit that alone reads them; its
+    operands have one shape, and so have the products.
     """
     if not isinstance(op, SwigluOp | FusedOp) or not (
         isinstance(op, SwigluOp) or is_fused(op, FusionClass.GLU_ACT_MUL)
@@ -42,7 +43,7 @@ def _gemv_gate_up_glu(op: Operation) -> Parts | None:
     gate, up = (rows_product(value.owner) for value in op.operands)
     if gate is None or up is None or gate.x is not up.x or gate.format != up.format:
         return None
-    return (gate.op, up.op, op) if gate.result.type == up.result.type else None
+    return gate.op, up.op, op
 
 
 GLU_ACT_MUL = Chain(FusionClass.GLU_ACT_MUL, _glu_act_mul)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import BinaryKind, ElementwiseOp, FusionClass
 from lanelink.passes.fuse.patterns import Chain, Parts
 from lanelink.passes.fuse.views import row_norm
-from xdsl.ir import Operation
 
 
 def _add_norm(op: Operation) -> Parts | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import Block, Operation
+
 from lanelink.dialects.tgraph import FusionClass
 from lanelink.passes.fuse.build import Part, Places, build_fused
-from xdsl.ir import Block, Operation
 
 Parts = Sequence[Part]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import FusionClass, SetRowOp
 from lanelink.passes.fuse.patterns import Chain, Parts
 from lanelink.passes.fuse.views import is_fused, is_read_once, product, rotation
-from xdsl.ir import Operation
 
 
 def _row_in_place(op: Operation) -> Parts | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from xdsl.ir import Operation, SSAValue
+
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import BinaryKind, ElementwiseOp, FusionClass, MatmulOp
 from lanelink.dialects.tgraph.attributes import matrix
@@ -20,7 +22,6 @@ from lanelink.passes.fuse.views import (
     rotation,
     rows_product,
 )
-from xdsl.ir import Operation, SSAValue
 
 PARTS = 4
 """The most products of one launch."""

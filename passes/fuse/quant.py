@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import AttentionOp, ElementwiseOp, FusionClass, QuantizeOp, SwigluOp
 from lanelink.passes.fuse.patterns import Chain, Parts
 from lanelink.passes.fuse.views import is_fused, last_result, row_norm, rows_product
-from xdsl.ir import Operation
 
 
 def _quantized(fusion_class: FusionClass, produces: Callable[[Operation], bool]) -> Chain:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import FusedRowOp, FusionClass, NormKind, RopeOp
 from lanelink.passes.fuse.patterns import Chain, Group, Parts
 from lanelink.passes.fuse.views import is_read_once, rotation, rows_product
-from xdsl.ir import Operation
 
 SIDES = 4
 """The most rotations of one launch."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from xdsl.ir import Operation
+
 from lanelink.dialects.tgraph import AdvanceOp, ArgMaxOp, FusionClass
 from lanelink.dialects.tgraph.attributes import indices
 from lanelink.passes.fuse.build import Part
 from lanelink.passes.fuse.patterns import Group, Parts
-from xdsl.ir import Operation
 
 
 def _choice(op: Operation) -> Hashable | None:

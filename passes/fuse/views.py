@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import (
     ConstantOp,
@@ -20,7 +22,6 @@ from lanelink.dialects.tgraph import (
     RowsType,
 )
 from lanelink.dialects.tgraph.attributes import matrix
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 
 @dataclass(frozen=True)

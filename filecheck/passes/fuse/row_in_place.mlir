@@ -1,0 +1,122 @@
+// RUN: lanelink-opt %s -p fuse --split-input-file | filecheck %s
+
+// A rotation, a normed rotation, a product by values, a product with its bias; a named and a fixed row.
+// CHECK-LABEL: func.func @rotations
+func.func @rotations(%x: tensor<1x64xf32>, %y: tensor<1x64xf32>, %w: tensor<32xf32>, %cos: tensor<8x16xf32>,
+    %sin: tensor<8x16xf32>, %pos: tensor<1xi32>, %other: tensor<1xi32>, %k: tensor<8x64xf32>, %l: tensor<8x64xf32>)
+    -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+  // CHECK-NEXT: %t = tgraph.fused row_in_place(%x_1 = %x : {{.*}}, %cos_1 = %cos : {{.*}}, %sin_1 = %sin : {{.*}}, %pos_1 = %pos : {{.*}}, %k_1 = %k : {{.*}}) -> (tensor<8x64xf32>) {
+  // CHECK-NEXT:   %r = tgraph.rope %x_1
+  // CHECK-NEXT:   %t_1 = tgraph.set_row %k_1, %r at %pos_1
+  // CHECK-NEXT:   tgraph.yield %t_1
+  // CHECK-NEXT: }
+  // CHECK-NEXT: %u = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.fused qk_norm_rope(
+  // CHECK-NEXT:     tgraph.fused_row rms
+  // CHECK-NEXT:     tgraph.rope
+  // CHECK-NEXT:     tgraph.yield
+  // CHECK-NEXT:   }
+  // CHECK-NEXT:   tgraph.set_row %l_1, {{.*}} row 3
+  // CHECK-NEXT:   tgraph.yield
+  // CHECK-NEXT: }
+  %r = tgraph.rope %x, %cos, %sin at %pos heads 2 head_dim 32 half 16
+    : (tensor<1x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<1xi32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %r at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %n = tgraph.fused_row rms %y weight %w : tensor<32xf32> cols 32 eps 1.000000e-06 : tensor<1x64xf32>
+  %q = tgraph.rope %n, %cos, %sin at %other heads 2 head_dim 32 half 16
+    : (tensor<1x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<1xi32>) -> tensor<1x64xf32>
+  %u = tgraph.set_row %l, %q row 3 : (tensor<8x64xf32>, tensor<1x64xf32>) -> tensor<8x64xf32>
+  func.return %t, %u : tensor<8x64xf32>, tensor<8x64xf32>
+}
+
+// CHECK-LABEL: func.func @products
+func.func @products(%x: tensor<1x64xf32>, %w: tensor<64x64xf32>, %v: !tgraph.rows<bf16, 64x64, transposed>,
+    %pos: tensor<1xi32>, %k: tensor<8x64xf32>, %l: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+  // CHECK-NEXT: %b = tgraph.constant
+  // CHECK-NEXT: %t = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.matmul
+  // CHECK-NEXT:   tgraph.set_row
+  // CHECK-NEXT:   tgraph.yield
+  // CHECK-NEXT: }
+  // CHECK-NEXT: %u = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.fused gemm_bias(
+  // CHECK-NEXT:     tgraph.matmul
+  // CHECK-NEXT:     tgraph.elementwise add
+  // CHECK-NEXT:     tgraph.yield
+  // CHECK-NEXT:   }
+  // CHECK-NEXT:   tgraph.set_row
+  // CHECK-NEXT:   tgraph.yield
+  // CHECK-NEXT: }
+  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %z = tgraph.matmul %x, %v : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x64, transposed>) -> tensor<1x64xf32>
+  %b = tgraph.constant #tgraph.checkpoint<"bias"> : tensor<1x64xf32>
+  %s = tgraph.elementwise add %z, %b : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  %u = tgraph.set_row %l, %s at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  func.return %t, %u : tensor<8x64xf32>, tensor<8x64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @row_leaves
+// CHECK-NOT: tgraph.fused
+func.func @row_leaves(%x: tensor<1x64xf32>, %w: tensor<64x64xf32>, %pos: tensor<1xi32>, %k: tensor<8x64xf32>)
+    -> (tensor<8x64xf32>, tensor<1x64xf32>) {
+  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  func.return %t, %y : tensor<8x64xf32>, tensor<1x64xf32>
+}
+
+// CHECK-LABEL: func.func @row_in_two_tables
+// CHECK-NOT: tgraph.fused
+func.func @row_in_two_tables(%x: tensor<1x64xf32>, %w: tensor<64x64xf32>, %pos: tensor<1xi32>, %k: tensor<8x64xf32>,
+    %l: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %u = tgraph.set_row %l, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  func.return %t, %u : tensor<8x64xf32>, tensor<8x64xf32>
+}
+
+// The old table has another reader, before or after; two writes start from one table.
+// CHECK-LABEL: func.func @old_table_read
+// CHECK-NOT: row_in_place
+func.func @old_table_read(%x: tensor<1x64xf32>, %w: tensor<64x64xf32>, %pos: tensor<1xi32>, %k: tensor<8x64xf32>,
+    %l: tensor<8x64xf32>) -> (tensor<8x64xf32>, tensor<1x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>) {
+  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %o = tgraph.view %k offset 0 : tensor<8x64xf32> -> tensor<1x64xf32>
+  %z = tgraph.matmul %o, %w : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  %u = tgraph.set_row %l, %z at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %a = tgraph.matmul %o, %w : (tensor<1x64xf32>, tensor<64x64xf32>) -> tensor<1x64xf32>
+  %v = tgraph.set_row %l, %a row 1 : (tensor<8x64xf32>, tensor<1x64xf32>) -> tensor<8x64xf32>
+  func.return %t, %o, %u, %v : tensor<8x64xf32>, tensor<1x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>
+}
+
+// What is neither product nor rotation; a table's rows set into another table.
+// CHECK-LABEL: func.func @other_sources
+// CHECK-NOT: tgraph.fused
+func.func @other_sources(%x: tensor<1x64xf32>, %pos: tensor<1xi32>, %k: tensor<8x64xf32>, %l: tensor<8x64xf32>)
+    -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+  %y = tgraph.silu %x : tensor<1x64xf32> -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %u = tgraph.set_row %l, %x at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  func.return %t, %u : tensor<8x64xf32>, tensor<8x64xf32>
+}
+
+// The rows that land are a table themselves, and are set whole into another: once is enough.
+// CHECK-LABEL: func.func @set_twice
+func.func @set_twice(%x: tensor<1x64xf32>, %cos: tensor<8x16xf32>, %sin: tensor<8x16xf32>, %pos: tensor<1xi32>,
+    %k: tensor<8x64xf32>, %l: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  // CHECK-NEXT: %t = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.rope
+  // CHECK-NEXT:   tgraph.set_row
+  // CHECK-NEXT:   tgraph.yield
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tgraph.set_row %l, %t row 0
+  // CHECK-NEXT: func.return
+  %r = tgraph.rope %x, %cos, %sin at %pos heads 2 head_dim 32 half 16
+    : (tensor<1x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<1xi32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %r at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %u = tgraph.set_row %l, %t row 0 : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
+  func.return %u : tensor<8x64xf32>
+}
