@@ -13,6 +13,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from lanelink.dialects.attribute_syntax import parse_string, verified
+
 TARGET = "launch.target"
 """The module attribute that holds the target."""
 
@@ -87,8 +89,9 @@ class TargetAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        at = parser.pos
         with parser.in_angle_brackets():
-            chip = parser.parse_str_literal()
+            chip = parse_string(parser)
             fields: list[int] = []
             for field in ("capability", "sms", "shared"):
                 parser.parse_punctuation(",")
@@ -100,7 +103,8 @@ class TargetAttr(ParametrizedAttribute):
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("batch")
                 batch = True
-        return (StringAttr(chip), *(IntAttr(f) for f in fields), NumericsAttr(numerics), IntAttr(int(batch)))
+        parameters = (StringAttr(chip), *(IntAttr(f) for f in fields), NumericsAttr(numerics), IntAttr(int(batch)))
+        return verified(parser, at, cls, parameters)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

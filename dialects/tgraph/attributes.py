@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
+from lanelink.dialects.attribute_syntax import parse_string, verified
 from lanelink.dialects.floats import parse_f32, print_f32
 from lanelink.dialects.formats import BLOCK_VALUES, Format
 
@@ -76,6 +77,7 @@ class RowsType(ParametrizedAttribute, TypeAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        at = parser.pos
         with parser.in_angle_brackets():
             format = parser.parse_str_enum(Format)
             parser.parse_punctuation(",")
@@ -84,7 +86,7 @@ class RowsType(ParametrizedAttribute, TypeAttribute):
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("transposed")
                 transposed = True
-        return (FormatAttr(format), IntAttr(rows), IntAttr(cols), IntAttr(int(transposed)))
+        return verified(parser, at, cls, (FormatAttr(format), IntAttr(rows), IntAttr(cols), IntAttr(int(transposed))))
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -125,13 +127,14 @@ class Q8Type(ParametrizedAttribute, TypeAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        at = parser.pos
         with parser.in_angle_brackets():
             rows, cols = parse_matrix(parser)
             planes = 1
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("two_plane")
                 planes = 2
-        return (IntAttr(rows), IntAttr(cols), IntAttr(planes))
+        return verified(parser, at, cls, (IntAttr(rows), IntAttr(cols), IntAttr(planes)))
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -168,8 +171,10 @@ class CheckpointAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        at = parser.pos
         with parser.in_angle_brackets():
-            return (StringAttr(parser.parse_str_literal()),)
+            tensor = parse_string(parser)
+        return verified(parser, at, cls, (StringAttr(tensor),))
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -216,6 +221,7 @@ class RopeTableAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        at = parser.pos
         with parser.in_angle_brackets():
             kind = parser.parse_str_enum(TableKind)
             parser.parse_punctuation(",")
@@ -223,7 +229,7 @@ class RopeTableAttr(ParametrizedAttribute):
             parser.parse_punctuation(",")
             parser.parse_keyword("scale")
             scale = parse_f32(parser)
-        return (TableKindAttr(kind), ArrayAttr(values), scale)
+        return verified(parser, at, cls, (TableKindAttr(kind), ArrayAttr(values), scale))
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
