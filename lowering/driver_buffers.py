@@ -134,8 +134,8 @@ class DriverBuffers:
 
     def ops(self) -> list[BufferOp]:
         """
-        The ops, each after what it reads. A slice or constant that no launch made so far reads is dropped: the middle of
-        a fold is never stored.
+        The ops, each after what it reads. A slice or constant that no launch made so far reads is dropped: what a fold
+        leaves between its parts is never stored.
         """
         own: list[BufferOp] = []
         for op in dict.fromkeys(self._made.values()):

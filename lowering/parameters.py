@@ -50,22 +50,31 @@ def check_parameters(arguments: Sequence[Argument], parameters: Sequence[Paramet
         offset += kind.size
 
 
-def pack(
+def pack_each(arguments: Sequence[Argument], device_address: Callable[[Address], int]) -> list[bytes]:
+    """Each argument as its parameter's bytes, little endian; `device_address` resolves the addresses."""
+    return [_packed(argument, device_address) for argument in arguments]
+
+
+def pack_block(
     arguments: Sequence[Argument], parameters: Sequence[Parameter], device_address: Callable[[Address], int]
 ) -> bytes:
-    """The parameter block of checked arguments; `device_address` resolves each address."""
+    """The whole parameter block of checked arguments."""
     block = bytearray(max((p.offset + p.size for p in parameters), default=0))
-    for argument, parameter in zip(arguments, parameters, strict=True):
-        match argument:
-            case Address():
-                struct.pack_into("<Q", block, parameter.offset, device_address(argument))
-            case Null():
-                struct.pack_into("<Q", block, parameter.offset, 0)
-            case I32():
-                struct.pack_into("<i", block, parameter.offset, argument.value)
-            case F32():
-                struct.pack_into("<f", block, parameter.offset, argument.value)
+    for packed, parameter in zip(pack_each(arguments, device_address), parameters, strict=True):
+        block[parameter.offset : parameter.offset + parameter.size] = packed
     return bytes(block)
 
 
-__all__ = ["ParameterError", "check_parameters", "kind_of", "pack"]
+def _packed(argument: Argument, device_address: Callable[[Address], int]) -> bytes:
+    match argument:
+        case Address():
+            return struct.pack("<Q", device_address(argument))
+        case Null():
+            return struct.pack("<Q", 0)
+        case I32():
+            return struct.pack("<i", argument.value)
+        case F32():
+            return struct.pack("<f", argument.value)
+
+
+__all__ = ["ParameterError", "check_parameters", "kind_of", "pack_block", "pack_each"]

@@ -1,0 +1,119 @@
+"""The emulator backend: the plan's own PTX, run on the CPU with every access checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lanelink.lowering.emulator import Emulator, Entry
+from lanelink.lowering.parameters import pack_each
+from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, check_step, decode_by_steps
+from lanelink.lowering.runtime.loader import Loader
+from lanelink.lowering.runtime.plan import Memory, Place, Plan, PlanLaunch
+from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.signatures import committed_ptx
+
+
+class EmulatorBackend:
+    """A plan on an emulated device; `Backend` says the rest.
+
+    races: also report accesses of different threads that nothing orders. Raises EmulatorError for what a kernel does
+    wrong, and what `loader` raises.
+    """
+
+    name = "emulator"
+
+    def __init__(self, plan: Plan, loader: Loader, *, races: bool = False) -> None:
+        self.plan = plan
+        self.shape = plan.shape
+        self.launches_per_step = len(plan.launches)
+        self._emulator = Emulator(races=races)
+        self._buffers = [self._emulator.alloc(b.bytes, b.name) for b in plan.buffers]
+        for buffer, address in zip(plan.buffers, self._buffers, strict=True):
+            if buffer.constant is not None:
+                self._emulator.write(address, loader(buffer.constant).data)
+        entries = _entries(self._emulator, plan)
+        self._launches = [
+            (launch, entries[launch.module, launch.entry], self._pack(launch)) for launch in plan.launches
+        ]
+        self.reset()
+
+    @property
+    def position(self) -> int:
+        """As in `Backend`."""
+        return self._position
+
+    def reset(self) -> None:
+        """As in `Backend`."""
+        for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
+            if buffer.memory.zeroed:
+                self._emulator.write(address, bytes(buffer.bytes))
+        self._position = 0
+        self._ran = False
+
+    def step(self, token: int | Sequence[int] | None = None) -> None:
+        """As in `Backend`."""
+        carried = self._ran and self.plan.carries_token
+        ids = check_step(self.shape, token, self._position, carried=carried)
+        if ids is not None:
+            self._emulator.write(self._address(self.plan.token), ids)
+        for launch, entry, arguments in self._launches:
+            self._emulator.launch(entry, launch.grid, launch.block, launch.shared, arguments)
+        self._position += self.shape.rows
+        self._ran = True
+
+    def decode(self, count: int) -> Iterator[int]:
+        """As in `Backend`."""
+        return decode_by_steps(self, count)
+
+    def chosen(self) -> Ids:
+        """As in `Backend`."""
+        if not self._ran or self.plan.chosen is None:
+            raise BackendError("chosen: expected a step that chooses ids to have run, got none")
+        return np.frombuffer(self._read(self.plan.chosen), np.int32)
+
+    def logits(self) -> Logits:
+        """As in `Backend`."""
+        if not self._ran or self.plan.logits is None:
+            raise BackendError("logits: expected a step that returns logits to have run, got none")
+        return np.frombuffer(self._read(self.plan.logits), np.float32).reshape(self.shape.rows, -1)
+
+    def device_position(self) -> int | None:
+        """The position as the device holds it, None where the step has none."""
+        if self.plan.position is None:
+            return None
+        return int(np.frombuffer(self._read(self.plan.position), np.int32)[0])
+
+    def read_buffer(self, memory: Memory, name: str) -> bytes:
+        """The bytes of one of the plan's buffers, by what it is for and its name."""
+        for k, buffer in enumerate(self.plan.buffers):
+            if buffer.memory is memory and buffer.name == name:
+                return self._read(Place(k, 0, buffer.bytes))
+        raise BackendError(f"buffer: expected one of the plan, got {memory.value} '{name}'")
+
+    def _read(self, place: Place) -> bytes:
+        return self._emulator.read(self._address(place), place.bytes)
+
+    def _address(self, place: Place) -> int:
+        return self._buffers[place.buffer] + place.offset
+
+    def _pack(self, launch: PlanLaunch) -> list[bytes]:
+        def resolved(address: Address) -> int:
+            assert isinstance(address.ref, int)
+            return self._buffers[address.ref] + address.offset
+
+        return pack_each(launch.arguments, resolved)
+
+
+def _entries(emulator: Emulator, plan: Plan) -> dict[tuple[str, str], Entry]:
+    """The entries that the plan launches, from the committed PTX."""
+    entries: dict[tuple[str, str], Entry] = {}
+    for stem, architecture in plan.modules.items():
+        ptx = committed_ptx(stem, architecture)
+        for name, entry in emulator.load(ptx.text, ptx.name).entries.items():
+            entries[stem, name] = entry
+    return entries
+
+
+__all__ = ["EmulatorBackend"]
