@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from lanelink.dialects.tgraph import LiftedOp
-from lanelink.dialects.tgraph.lifted import int_attr
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
+
+from lanelink.dialects.tgraph import LiftedOp
+from lanelink.dialects.tgraph.lifted import int_attr
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelink.dialects.launch.target import module_target
-from lanelink.dialects.tgraph import FusedOp, LiftedOp, MatmulOp, Q8Type, QuantizeOp, RowsType
-from lanelink.dialects.tgraph.step import located
-from lanelink.passes.number_ops import number_ops
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -15,6 +11,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
+
+from lanelink.dialects.launch.target import module_target
+from lanelink.dialects.tgraph import FusedOp, LiftedOp, MatmulOp, Q8Type, QuantizeOp, RowsType
+from lanelink.dialects.tgraph.step import located
+from lanelink.passes.number_ops import number_ops
 
 
 @dataclass(frozen=True)

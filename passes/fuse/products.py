@@ -44,7 +44,9 @@ def _gemv_norm_epilogue(op: Operation) -> Parts | None:
     reads it. The norm may keep the sum and be quantized.
     """
     found = norm(op)
-    for value in () if found is None else found.reads:
+    if found is None:
+        return None
+    for value in found.reads:
         before = rows_product(value.owner)
         if before is not None and is_read_once(value):
             return before.op, found.op

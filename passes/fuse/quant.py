@@ -7,18 +7,19 @@ from collections.abc import Callable
 from xdsl.ir import Operation
 
 from lanelink.dialects.tgraph import AttentionOp, ElementwiseOp, FusionClass, QuantizeOp, SwigluOp
+from lanelink.passes.fuse.build import Part
 from lanelink.passes.fuse.patterns import Chain, Parts
 from lanelink.passes.fuse.views import is_fused, last_result, row_norm, rows_product
 
 
-def _quantized(fusion_class: FusionClass, produces: Callable[[Operation], bool]) -> Chain:
+def _quantized(fusion_class: FusionClass, produces: Callable[[Part], bool]) -> Chain:
     """A producer, then the quantize of its result, whatever else reads that."""
 
     def match(op: Operation) -> Parts | None:
         if not isinstance(op, QuantizeOp):
             return None
         producer = last_result(op.x)
-        return (producer, op) if producer is not None and produces(producer) else None
+        return (producer, op) if isinstance(producer, Part) and produces(producer) else None
 
     return Chain(fusion_class, match)
 
