@@ -1,0 +1,403 @@
+"""Level 3 in numpy: the launches of a linked step, one after another, over buffers that they write in place.
+
+Buffers are arrays in the sizes of their types and `QuantizedRows`; checkpoint rows come decoded, in the checkpoint's
+own order. What a launch computes is `lowering.meanings`, the same functions its kernels are compared with; here is
+only which operand is which argument. A launch of several parts, or a fold, runs its parts in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+from xdsl.utils.hints import isa
+
+from lanelink.dialects import launch, tgraph
+from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
+from lanelink.dialects.launch.step import LIFTED
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr
+from lanelink.dialects.tgraph.step import located, step_function, step_return
+from lanelink.lowering import meanings
+from lanelink.lowering.activations import QuantizedRows, quantize
+from lanelink.lowering.functions import Activation, BinaryOp
+from lanelink.lowering.weights import Constants
+
+Array: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float32]
+Buffer: TypeAlias = Array | QuantizedRows
+Operands: TypeAlias = Mapping[str, Any]
+"""A launch's buffers by operand name, those of the launch it is a part of among them."""
+Results: TypeAlias = Mapping[str, Array]
+"""What a launch writes, by operand name; its quantized form is made from `out`."""
+Meaning: TypeAlias = Callable[[Operands], Results]
+Instruction: TypeAlias = Callable[[list[Buffer]], None]
+
+UNWRITTEN_INDEX = np.iinfo(np.int32).min
+"""What an index holds before a launch has written it; f32 holds NaN."""
+
+OpT = TypeVar("OpT", bound=LeafLaunch)
+
+
+class LaunchInterpreter:
+    """A linked step ready to run: its launches as closures over buffers, its constants decoded.
+
+    Built from a module of one linked step, or from `func` where it is given, and the constants resolved from the step
+    at level 1 or 2. Raises InterpretationError for an op without a meaning, WeightError for a constant that `constants`
+    lacks.
+    """
+
+    def __init__(self, module: ModuleOp, constants: Constants, func: FuncOp | None = None) -> None:
+        self.func = step_function(module) if func is None else func
+        if LIFTED not in self.func.attributes:
+            raise InterpretationError(f"step @{self.func.sym_name.data}: expected a linked one ({LIFTED}), got none")
+        self._constants = constants
+        self._slots: dict[SSAValue, int] = {}
+        self._initial: list[Buffer] = []
+        self._instructions: list[Instruction] = []
+        block = self.func.body.block
+        self._arguments = [_unwritten(a.type, f"argument {a.index} of @{self.func.sym_name.data}") for a in block.args]
+        for argument, initial in zip(block.args, self._arguments, strict=True):
+            self._slot(argument, initial)
+        last = step_return(self.func)
+        for op in block.ops:
+            if op is not last:
+                self._compile(op)
+        self._outputs = [self._slot_of(last, value) for value in last.operands]
+
+    def run(self, arguments: Sequence[Array]) -> list[Array]:
+        """Runs one step over `arguments`, which it writes in place; gives copies of the buffers it returns.
+
+        One contiguous array an argument of the function, of its type's sizes, f32 or i32; InterpretationError
+        otherwise. A buffer of the step's own starts as NaN (`UNWRITTEN_INDEX` for indices), so a read of what nothing
+        wrote is seen in what it leads to.
+        """
+        self._check(arguments)
+        buffers = self._initial.copy()
+        buffers[: len(arguments)] = arguments
+        for instruction in self._instructions:
+            instruction(buffers)
+        return [cast(Array, buffers[k]).copy() for k in self._outputs]
+
+    def _check(self, arguments: Sequence[Array]) -> None:
+        if len(arguments) != len(self._arguments):
+            raise InterpretationError(f"step: expected {len(self._arguments)} arguments, got {len(arguments)}")
+        for k, (array, like) in enumerate(zip(arguments, self._arguments, strict=True)):
+            if array.shape != like.shape or array.dtype != like.dtype:
+                raise InterpretationError(
+                    f"step argument {k}: expected {like.dtype} of {list(like.shape)}, "
+                    f"got {array.dtype} of {list(array.shape)}"
+                )
+            if not array.flags.c_contiguous or not array.flags.writeable:
+                raise InterpretationError(f"step argument {k}: expected a contiguous array that can be written")
+
+    def _slot(self, value: SSAValue, initial: Buffer) -> int:
+        slot = len(self._initial)
+        self._slots[value] = slot
+        self._initial.append(initial)
+        return slot
+
+    def _slot_of(self, op: Operation, value: SSAValue) -> int:
+        slot = self._slots.get(value)
+        if slot is None:
+            raise InterpretationError(located(op, f"{op.name}: a buffer does not dominate its use"))
+        return slot
+
+    def _compile(self, op: Operation) -> None:
+        match op:
+            case launch.ConstantOp():
+                self._slot(op.result, self._constants.values(_at_level_1(op)))
+            case launch.AllocOp():
+                self._instructions.append(_alloc(op, self._slot(op.result, _NOTHING)))
+            case launch.ViewOp():
+                self._instructions.append(_view(op, self._slot_of(op, op.x), self._slot(op.result, _NOTHING)))
+            case Launch():
+                for part, operands in _parts(op, {}):
+                    slots = {name: self._slot_of(op, value) for name, value in operands.items()}
+                    self._instructions.append(_instruction(part, slots))
+            case _:
+                raise InterpretationError(located(op, f"expected launches and buffers in a linked step, got {op.name}"))
+
+
+_NOTHING: Buffer = np.zeros(0, np.float32)
+"""What a slot holds before its instruction has run."""
+
+
+def _at_level_1(op: launch.ConstantOp) -> tgraph.ConstantOp:
+    """The constant as the tensor graph had it, by which its values are found."""
+    kind = op.result.type
+    if isa(kind, MemRefType[Attribute]):
+        kind = TensorType(kind.element_type, kind.get_shape())
+    assert isinstance(op.source, CheckpointAttr | RopeTableAttr)
+    return tgraph.ConstantOp(op.source, kind)
+
+
+def _unwritten(kind: Attribute, what: str) -> Array:
+    """An array of a buffer's sizes that nothing has written yet."""
+    if isa(kind, MemRefType[Attribute]):
+        if kind.element_type == f32:
+            return np.full(kind.get_shape(), np.nan, np.float32)
+        return np.full(kind.get_shape(), UNWRITTEN_INDEX, np.int32)
+    raise InterpretationError(f"{what}: expected a memref, got {kind}")
+
+
+def _alloc(op: launch.AllocOp, slot: int) -> Instruction:
+    kind = op.result.type
+
+    def run(buffers: list[Buffer]) -> None:
+        buffers[slot] = _unwritten_rows(kind) if isinstance(kind, Q8Type) else _unwritten(kind, op.name)
+
+    return run
+
+
+def _unwritten_rows(kind: Q8Type) -> QuantizedRows:
+    rows, cols = kind.shape
+    planes = [np.zeros((rows, cols), np.int8) for _ in range(kind.planes.data)]
+    # Scales of NaN make every value NaN, whatever the quants.
+    scales = np.full((rows, cols // BLOCK_VALUES), np.nan, np.float32)
+    return QuantizedRows(planes[0], planes[1] if len(planes) > 1 else None, scales)
+
+
+def _view(op: launch.ViewOp, source: int, slot: int) -> Instruction:
+    kind, offset = op.result.type, op.offset.value.data
+    assert isa(kind, MemRefType[Attribute])
+    shape = kind.get_shape()
+    count = int(np.prod(shape))
+
+    def run(buffers: list[Buffer]) -> None:
+        held = buffers[source]
+        assert isinstance(held, np.ndarray)
+        # Both reshapes of contiguous memory are views: a write through either is seen by the other.
+        buffers[slot] = held.reshape(-1)[offset : offset + count].reshape(shape)
+
+    return run
+
+
+def _parts(op: Launch, outer: Mapping[str, SSAValue]) -> Iterator[tuple[LeafLaunch, Mapping[str, SSAValue]]]:
+    """The launches of one kind that `op` is made of, in order, each with its operands and those of what holds it."""
+    operands = {**outer, **dict(op.named_operands())}
+    if isinstance(op, CompoundLaunch):
+        for member in op.members():
+            yield from _parts(member, operands)
+    else:
+        assert isinstance(op, LeafLaunch)
+        yield op, operands
+
+
+def _instruction(op: LeafLaunch, slots: Mapping[str, int]) -> Instruction:
+    """Computes what a launch writes, then writes it."""
+    make = MEANINGS.get(type(op))
+    if make is None:
+        raise InterpretationError(located(op, f"{op.name}: expected a launch with a meaning, got one with none"))
+    meaning = make(op)
+    written = [name for name, _ in op.named_operands() if name in op.WRITES]
+
+    def run(buffers: list[Buffer]) -> None:
+        operands = {name: buffers[slot] for name, slot in slots.items()}
+        results = meaning(operands)
+        for name in written:
+            _write(op, name, operands, results)
+
+    return run
+
+
+def _write(op: LeafLaunch, name: str, operands: Operands, results: Results) -> None:
+    held = operands[name]
+    if isinstance(held, QuantizedRows):
+        _copy(quantize(results["out"], held.layout.planes) if name == "quant" else cast(Any, results[name]), held)
+        return
+    value = results[name]
+    if name == "out" and isinstance(op, Placed):
+        first = _first_row(op, operands, value.shape[0], held.shape[0])
+        held[first : first + value.shape[0]] = value
+    else:
+        held[...] = value
+
+
+def _copy(source: QuantizedRows, held: QuantizedRows) -> None:
+    held.plane0[...] = source.plane0
+    held.scales[...] = source.scales
+    if held.plane1 is not None:
+        assert source.plane1 is not None
+        held.plane1[...] = source.plane1
+
+
+def _first_row(op: Placed, operands: Operands, count: int, rows: int) -> int:
+    """The table row that a result's first row lands in."""
+    if op.index is not None:
+        return _row(op, operands["at"], count, rows)
+    return 0 if op.row is None else op.row.value.data
+
+
+def _row(op: LeafLaunch, index: Array, count: int, rows: int) -> int:
+    """The row an index on the device names, of a table of `rows` that `count` rows from it on must lie in."""
+    first = int(index[0])
+    if not 0 <= first <= rows - count:
+        got = "an index nothing wrote" if first == UNWRITTEN_INDEX else first
+        raise InterpretationError(
+            located(op, f"{op.name} position: expected 0 to {rows - count} in a table of {rows} rows, got {got}")
+        )
+    return first
+
+
+def _activation(x: Floats | QuantizedRows) -> Floats:
+    return x.dequantize() if isinstance(x, QuantizedRows) else x
+
+
+def _product(op: launch.GemvOp | launch.GemmPartOp) -> Meaning:
+    return lambda v: {"out": meanings.product(_activation(v["x"]), v["w"], v.get("bias"))}
+
+
+def _product_f32(op: launch.GemvF32Op) -> Meaning:
+    return lambda v: {"out": meanings.product(v["x"], v["w"].T, v.get("bias"))}
+
+
+def _glu(op: launch.GemvGluOp) -> Meaning:
+    act = Activation(op.act.data.value)
+    return lambda v: {"out": meanings.gated_pair(_activation(v["x"]), v["wg"], v["wu"], act, v.get("bg"), v.get("bu"))}
+
+
+def _binary(op: launch.BinaryOp) -> Meaning:
+    kind = BinaryOp(op.kind.data.value)
+    gate = Activation.NONE if op.gate is None else Activation(op.gate.data.value)
+    return lambda v: {"out": meanings.binary(kind, v["a"], v["b"], gate)}
+
+
+def _swiglu(op: launch.SwigluOp) -> Meaning:
+    return lambda v: {"out": meanings.swiglu(v["gate"], v["up"])}
+
+
+def _unary(op: launch.UnaryOp) -> Meaning:
+    act = Activation(op.act.data.value)
+    return lambda v: {"out": meanings.unary(act, v["x"])}
+
+
+def _scale(op: launch.ScaleOp) -> Meaning:
+    factor = op.factor.value.data
+    return lambda v: {"out": meanings.unary(Activation.NONE, v["x"], factor)}
+
+
+def _quant(op: launch.QuantOp) -> Meaning:
+    return lambda v: {"out": v["x"]}
+
+
+def _norm(op: launch.NormOp) -> Meaning:
+    cols, eps = op.cols.value.data, op.eps.value.data
+    pre_eps = None if op.pre_eps is None else op.pre_eps.value.data
+
+    def run(v: Operands) -> Results:
+        x: Floats = v["x"]
+        add: Floats | None = v.get("add")
+        pre = None if pre_eps is None else (v["pre"], pre_eps)
+        groups = None if add is None else add.reshape(-1, cols)
+        total, normed = meanings.norm(x.reshape(-1, cols), eps, v.get("w"), groups, pre)
+        return {"sum": total.reshape(x.shape), "out": normed.reshape(x.shape)}
+
+    return run
+
+
+def _rope(op: launch.RopeOp | launch.RopeSideOp) -> Meaning:
+    holder = op.parent_op() if isinstance(op, launch.RopeSideOp) else op
+    assert isinstance(holder, launch.RopeOp | launch.RopePartsOp)
+    head_dim = holder.head_dim.value.data
+    eps = None if op.norm_eps is None else op.norm_eps.value.data
+
+    def run(v: Operands) -> Results:
+        x, cos = v["x"], v["cos"]
+        first = _row(op, v["position"], x.shape[0], cos.shape[0]) if "position" in v else 0
+        head_norm = None if eps is None else (v.get("norm"), eps)
+        return {"out": meanings.rope(x, cos, v["sin"], first, head_dim, head_norm)}
+
+    return run
+
+
+def _attention(op: launch.AttentionOp) -> Meaning:
+    heads, kv_heads, scale = op.heads.value.data, op.kv_heads.value.data, op.scale.value.data
+    window = None if op.window is None else op.window.value.data
+
+    def run(v: Operands) -> Results:
+        q, keys = v["q"], v["keys"]
+        first = _row(op, v["position"], q.shape[0], keys.shape[0])
+        return {"out": meanings.attention(q, keys, v["values"], first, heads, kv_heads, scale, window, v.get("sinks"))}
+
+    return run
+
+
+def _gather(op: launch.GatherOp) -> Meaning:
+    scale = 1.0 if op.scale is None else op.scale.value.data
+
+    def run(v: Operands) -> Results:
+        index = v["index"]
+        if (index == UNWRITTEN_INDEX).any():
+            raise InterpretationError(located(op, f"{op.name} index: expected rows of a table, got what nothing wrote"))
+        return {"out": meanings.gather(v["table"], index, scale)}
+
+    return run
+
+
+def _set_row(op: launch.SetRowOp) -> Meaning:
+    return lambda v: {"out": v["source"]}
+
+
+def _slice(op: launch.SliceOp) -> Meaning:
+    start, width, every = op.start.value.data, op.width.value.data, op.every.value.data
+    return lambda v: {"out": meanings.slice_units(v["x"], every, start, width)}
+
+
+def _whole(op: launch.CopyOp) -> Meaning:
+    return lambda v: {"out": v["x"]}
+
+
+def _arg_max(op: launch.ArgMaxOp) -> Meaning:
+    def run(v: Operands) -> Results:
+        chosen = meanings.arg_max(v["x"])
+        moved = {} if "position" not in v else {"token": chosen, "position": v["position"] + np.int32(1)}
+        return {"out": chosen, **moved}
+
+    return run
+
+
+def _advance(op: launch.AdvanceOp) -> Meaning:
+    by = np.int32(op.by.value.data)
+    return lambda v: {"out": v["x"] + by}
+
+
+Make: TypeAlias = Callable[[LeafLaunch], Meaning]
+
+
+def _entry(kind: type[OpT], make: Callable[[OpT], Meaning]) -> tuple[type[LeafLaunch], Make]:
+    return kind, cast(Make, make)
+
+
+MEANINGS: dict[type[LeafLaunch], Make] = dict(
+    [
+        _entry(launch.GemvOp, _product),
+        _entry(launch.GemmPartOp, _product),
+        _entry(launch.GemvF32Op, _product_f32),
+        _entry(launch.GemvGluOp, _glu),
+        _entry(launch.BinaryOp, _binary),
+        _entry(launch.SwigluOp, _swiglu),
+        _entry(launch.UnaryOp, _unary),
+        _entry(launch.ScaleOp, _scale),
+        _entry(launch.QuantOp, _quant),
+        _entry(launch.NormOp, _norm),
+        _entry(launch.RopeOp, _rope),
+        _entry(launch.RopeSideOp, _rope),
+        _entry(launch.AttentionOp, _attention),
+        _entry(launch.GatherOp, _gather),
+        _entry(launch.SetRowOp, _set_row),
+        _entry(launch.SliceOp, _slice),
+        _entry(launch.CopyOp, _whole),
+        _entry(launch.ArgMaxOp, _arg_max),
+        _entry(launch.AdvanceOp, _advance),
+    ]
+)
+"""Launch of one kind, or part of one of several → what it writes, made once an op."""
+
+__all__ = ["MEANINGS", "UNWRITTEN_INDEX", "LaunchInterpreter"]
