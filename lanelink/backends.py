@@ -7,6 +7,8 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.lowering.runtime.backend import Backend
+from lanelink.lowering.runtime.loader import SourceLoader
+from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.weights import Source, resolve
 from lanelink.pipeline import Level, lower
 
@@ -25,7 +27,13 @@ def _reference(module: ModuleOp, source: Source, progress: Progress) -> Backend:
     return ReferenceBackend(lowered, resolve(lowered, source, progress))
 
 
-BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress], Backend]] = {"reference": _reference}
+def _emulator(module: ModuleOp, source: Source, progress: Progress) -> Backend:
+    from lanelink.lowering.runtime.emulator import EmulatorBackend
+
+    return EmulatorBackend(read_plan(lower(module)), SourceLoader(source))
+
+
+BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress], Backend]] = {"reference": _reference, "emulator": _emulator}
 
 
 def open_backend(name: str, module: ModuleOp, source: Source, progress: Progress = lambda _: None) -> Backend:

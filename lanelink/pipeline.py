@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from lanelink.lowering.launch_to_driver import LowerToDriverPass
 from lanelink.passes.fuse import FusePass
 from lanelink.passes.legalize_shim import LegalizeShimPass
 from lanelink.passes.link import LinkPass
@@ -39,6 +40,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     LegalizeShimPass,
     LinkPass,
     PlanBuffersPass,
+    LowerToDriverPass,
 )
 """The pipeline, in order."""
 

@@ -70,6 +70,12 @@ def _lower_to_driver() -> type[ModulePass]:
     return LowerToDriverPass
 
 
+def _lanelink() -> type[ModulePass]:
+    from lanelink.pipeline import LanelinkPass
+
+    return LanelinkPass
+
+
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "number-ops": _number_ops,
     "quantize-activations": _quantize_activations,
@@ -78,6 +84,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "link": _link,
     "plan-buffers": _plan_buffers,
     "lower-to-driver": _lower_to_driver,
+    "lanelink": _lanelink,
 }
 
 LANELINK_UNIVERSE = Universe(all_dialects=DIALECTS, all_passes=PASSES)
