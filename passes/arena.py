@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ALIGN = 256
-"""Bytes that every buffer's offset is a multiple of: what cuMemAlloc itself gives, so each buffer is as good as its own."""
+"""Bytes that every buffer's offset is a multiple of: what cuMemAlloc itself gives."""
 
 
 @dataclass(frozen=True)

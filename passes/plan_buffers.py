@@ -101,7 +101,7 @@ def _lifetime(alloc: AllocOp, span: tuple[int, int] | None, end: int) -> Lifetim
         size = buffer_bytes(alloc.result.type)
     except VerifyException as error:
         raise PassFailedException(located(alloc, f"plan-buffers: {error}")) from None
-    # A buffer that nothing names keeps a place of its own for the whole step; it is dead, and canonical steps have none.
+    # A buffer that nothing names keeps a place of its own for the whole step: whoever left it there may yet fill it.
     first, last = (0, end) if span is None else span
     return Lifetime(size, first, last)
 

@@ -1,5 +1,7 @@
 """Level 4: `driver`, the CUDA driver calls of a step: modules, functions, memory, launches with packed parameters."""
 
+from xdsl.ir import Dialect
+
 from lanelink.dialects.driver.attributes import (
     AddressAttr,
     Architecture,
@@ -17,7 +19,6 @@ from lanelink.dialects.driver.buffers import ArenaOp, BufferOp, ConstantOp, IoOp
 from lanelink.dialects.driver.launch import LaunchOp
 from lanelink.dialects.driver.modules import FunctionOp, ModuleOp
 from lanelink.dialects.driver.step import ReturnOp, StepOp
-from xdsl.ir import Dialect
 
 DriverDialect = Dialect(
     "driver",

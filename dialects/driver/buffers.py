@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
 from lanelink.dialects.driver.attributes import (
     BufferType,
     Io,
@@ -12,10 +17,6 @@ from lanelink.dialects.driver.attributes import (
     ValuesAttr,
 )
 from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr
-from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def
-from xdsl.utils.exceptions import VerifyException
 
 INDEX_BYTES = 4
 """Bytes of one token id or position."""
@@ -58,7 +59,6 @@ class ArenaOp(BufferOp):
     """
 
     name = "driver.arena"
-
 
     assembly_format = "`bytes` $bytes attr-dict"
 
@@ -176,7 +176,8 @@ class ConstantOp(BufferOp):
 
     def __init__(self, source: CheckpointAttr | RopeTableAttr, layout: PlanesAttr | ValuesAttr, bytes: int) -> None:
         super().__init__(
-            properties={"source": source, "layout": layout, "bytes": IntegerAttr(bytes, i64)}, result_types=[BufferType()]
+            properties={"source": source, "layout": layout, "bytes": IntegerAttr(bytes, i64)},
+            result_types=[BufferType()],
         )
 
     def verify_(self) -> None:

@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TypeAlias
 
-from lanelink.dialects.driver.attributes import AddressAttr, BufferType, NullAttr
-from lanelink.dialects.driver.buffers import buffer_of
-from lanelink.dialects.driver.modules import FunctionOp
 from xdsl.dialects.builtin import (
     I32,
     I64,
@@ -30,6 +27,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.driver.attributes import AddressAttr, BufferType, NullAttr
+from lanelink.dialects.driver.buffers import buffer_of
+from lanelink.dialects.driver.modules import FunctionOp
 
 ArgumentAttr: TypeAlias = AddressAttr | NullAttr | IntegerAttr[I32] | FloatAttr[Float32Type]
 Extent: TypeAlias = tuple[int, int, int]
@@ -210,9 +211,7 @@ class LaunchOp(IRDLOperation):
         if not isinstance(function, SymbolRefAttr) or len(function.nested_references) != 1:
             parser.raise_error(f"expected @MODULE::@FUNCTION, got {function}", at, parser.pos)
         buffers: list[SSAValue] = []
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: _parse_argument(parser, buffers)
-        )
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser, buffers))
         parser.parse_keyword("grid")
         grid = _parse_extent(parser)
         parser.parse_keyword("block")
@@ -284,9 +283,7 @@ def _parse_argument(parser: Parser, buffers: list[SSAValue]) -> ArgumentAttr:
 
 def _parse_extent(parser: Parser) -> Extent:
     at = parser.pos
-    sizes = parser.parse_comma_separated_list(
-        parser.Delimiter.PAREN, lambda: parser.parse_integer(allow_boolean=False)
-    )
+    sizes = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_integer(allow_boolean=False))
     if len(sizes) != 3:
         parser.raise_error(f"expected three sizes, got {len(sizes)}", at, parser.pos)
     return sizes[0], sizes[1], sizes[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanelink.dialects.driver.attributes import Architecture, ArchitectureAttr
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, f32, i32, i64
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
@@ -12,6 +11,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.driver.attributes import Architecture, ArchitectureAttr
 
 PARAMETER_TYPES: tuple[Attribute, ...] = (i64, i32, f32)
 """A parameter's type: an address, a whole number, a real one. Each is as wide as it is aligned."""

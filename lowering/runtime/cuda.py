@@ -1,0 +1,325 @@
+"""The CUDA backend: a plan on a GPU, one step captured into one graph and replayed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lanelink.lowering.parameters import pack_block
+from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, check_step
+from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, GpuMissing, Handle, gpu_missing
+from lanelink.lowering.runtime.cuda_checks import (
+    DEFAULT_SHARED,
+    DeviceFacts,
+    NotRunnable,
+    check_launch,
+    check_memory,
+    check_ptx,
+)
+from lanelink.lowering.runtime.loader import Loader
+from lanelink.lowering.runtime.plan import Place, Plan, PlanLaunch
+from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.signatures import committed_ptx
+from lanelink.passes.arena import aligned
+
+AHEAD = 4
+"""Steps that `decode` puts on the stream before it waits for the first: enough that the device never waits for the
+host, few enough that an id comes soon after it is known."""
+
+
+class CudaBackend:
+    """A plan on a GPU; `Backend` says the rest. Use it in `with`, or `close` it, to give the device's memory back.
+
+    A step is one graph launch, and a step that carries its token needs nothing from the host. Methods may be called
+    from any thread, one at a time. Raises GpuMissing where there is none, NotRunnable where driver or device lack what
+    the plan needs, CudaError where a driver call fails, and what `loader` raises.
+    """
+
+    name = "cuda"
+
+    def __init__(self, plan: Plan, loader: Loader, *, device: int = 0, bindings: Any = None) -> None:
+        self.plan = plan
+        self.shape = plan.shape
+        self.launches_per_step = len(plan.launches)
+        self._api = CudaApi(device, bindings)
+        self._owned = ExitStack()
+        self._owned.callback(self._api.release)
+        self._closed = False
+        try:
+            with self._api.current():
+                self._open(loader)
+        except BaseException:
+            self.close()
+            raise
+        self._position = 0
+        self._ran = False
+
+    def _open(self, loader: Loader) -> None:
+        api = self._api
+        self.facts: DeviceFacts = api.facts()
+        self._functions = self._load_functions()
+        offsets, total = _laid_out(self.plan)
+        check_memory(self.plan, total, self.facts)
+        base = api.alloc(total)
+        self._own(api.free, base)
+        self._buffers = [base + offset for offset in offsets]
+        self._load_constants(loader)
+        self._stream: Handle = api.stream()
+        self._own(api.close_stream, self._stream)
+        self._events: list[Handle] = []
+        for _ in range(AHEAD):
+            event = api.event()
+            self._own(api.close_event, event)
+            self._events.append(event)
+        size = 4 * self.shape.rows
+        pinned = api.alloc_host(AHEAD * size)
+        self._own(api.free_host, pinned)
+        self._slots = [pinned + k * size for k in range(AHEAD)]
+        self._zero()
+        self._graph: Handle = self.capture(self.plan.launches)
+        api.synchronize(self._stream)
+        self._own(self._settle, self._stream)
+
+    def _own(self, free: Any, held: Any) -> None:
+        """Has `close` free what is held, last taken first."""
+
+        def release() -> None:
+            with self._api.current():
+                free(held)
+
+        self._owned.callback(release)
+
+    def _load_functions(self) -> dict[tuple[str, str], Handle]:
+        """The entries that the plan launches, with every launch checked against its own and the device's limits."""
+        api, modules = self._api, dict[str, Handle]()
+        for stem, architecture in self.plan.modules.items():
+            ptx = committed_ptx(stem, architecture)
+            check_ptx(ptx, self.facts)
+            modules[stem] = api.load(ptx.text, ptx.name)
+            self._own(api.unload, modules[stem])
+        functions: dict[tuple[str, str], Handle] = {}
+        limits: dict[tuple[str, str], tuple[int, int]] = {}
+        shared: dict[tuple[str, str], int] = {}
+        for launch in self.plan.launches:
+            key = (launch.module, launch.entry)
+            if key not in functions:
+                functions[key] = api.function(modules[launch.module], launch.entry)
+                limits[key] = api.function_facts(functions[key])
+            check_launch(launch, self.facts, *limits[key])
+            shared[key] = max(shared.get(key, 0), launch.shared)
+        for key, most in shared.items():
+            if most + limits[key][0] > DEFAULT_SHARED:
+                api.allow_shared(functions[key], most)
+        return functions
+
+    def _load_constants(self, loader: Loader) -> None:
+        seen: dict[Hashable, int] = {}
+        for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
+            if buffer.constant is None:
+                continue
+            loaded = loader(buffer.constant)
+            if loaded.data.size != buffer.bytes:
+                raise BackendError(
+                    f"constant '{buffer.name}': expected {buffer.bytes} bytes in its layout, got {loaded.data.size}"
+                )
+            source = None if loaded.same is None else seen.get(loaded.same)
+            if source is None:
+                self._api.upload(address, loaded.data.ctypes.data, buffer.bytes)
+                seen[loaded.same] = address
+            else:
+                self._api.copy(address, source, buffer.bytes)
+
+    # Backend
+
+    @property
+    def position(self) -> int:
+        """As in `Backend`."""
+        return self._position
+
+    def reset(self) -> None:
+        """As in `Backend`."""
+        self._check_open()
+        with self._api.current():
+            self._zero()
+        self._position = 0
+        self._ran = False
+
+    def step(self, token: int | Sequence[int] | None = None) -> None:
+        """As in `Backend`."""
+        self._check_open()
+        ids = check_step(self.shape, token, self._position, carried=self._ran and self.plan.carries_token)
+        with self._api.current():
+            if ids is not None:
+                self._api.upload_async(self._address(self.plan.token), ids.ctypes.data, ids.nbytes, self._stream)
+            self._api.replay(self._graph, self._stream)
+        self._position += self.shape.rows
+        self._ran = True
+
+    def decode(self, count: int) -> Iterator[int]:
+        """As in `Backend`; up to `AHEAD` steps ahead of the ids given, which `position` counts too."""
+        context = self.shape.context
+        fit = count if context is None else max(0, min(count, context - self._position))
+        waiting: deque[int] = deque()
+        for k in range(fit):
+            self._step_into(k % AHEAD)
+            waiting.append(k % AHEAD)
+            if len(waiting) == AHEAD:
+                yield self._wait_for(waiting.popleft())
+        while waiting:
+            yield self._wait_for(waiting.popleft())
+        if fit < count:
+            self.step()  # says what does not fit
+
+    def run_ahead(self, count: int) -> None:
+        """Puts `count` steps on the stream, each of the id the one before chose, and waits for the last.
+
+        What `decode` does without reading the ids: the device's own speed. BackendError where they do not fit.
+        """
+        for _ in range(count):
+            self.step()
+        with self._api.current():
+            self._api.synchronize(self._stream)
+
+    def chosen(self) -> Ids:
+        """As in `Backend`."""
+        if not self._ran or self.plan.chosen is None:
+            raise BackendError("chosen: expected a step that chooses ids to have run, got none")
+        return self.read(self.plan.chosen).view(np.int32)
+
+    def logits(self) -> Logits:
+        """As in `Backend`."""
+        if not self._ran or self.plan.logits is None:
+            raise BackendError("logits: expected a step that returns logits to have run, got none")
+        return self.read(self.plan.logits).view(np.float32).reshape(self.shape.rows, -1)
+
+    # The device
+
+    def read(self, place: Place) -> npt.NDArray[np.uint8]:
+        """A copy of what lies at a place of the plan once all steps so far have run."""
+        self._check_open()
+        data = np.empty(place.bytes, np.uint8)
+        with self._api.current():
+            self._api.download_async(data.ctypes.data, self._address(place), place.bytes, self._stream)
+            self._api.synchronize(self._stream)
+        return data
+
+    def write(self, place: Place, data: npt.NDArray[Any]) -> None:
+        """Writes at a place of the plan, after all steps so far."""
+        self._check_open()
+        if data.nbytes != place.bytes:
+            raise BackendError(f"write: expected {place.bytes} bytes, got {data.nbytes}")
+        held = np.ascontiguousarray(data)
+        with self._api.current():
+            self._api.upload_async(self._address(place), held.ctypes.data, held.nbytes, self._stream)
+            self._api.synchronize(self._stream)
+
+    def capture(self, launches: Sequence[PlanLaunch]) -> Handle:
+        """A graph of launches of the plan in this order, which lives as long as the backend does."""
+        api = self._api
+        ordered = self.facts.orders_programmatically
+        with api.current():
+            with api.capture(self._stream) as graphs:
+                for k, launch in enumerate(launches):
+                    self._launch(launch, dependent=ordered and launch.dependent and k > 0)
+            graph = api.instantiate(graphs[0])
+        self._own(api.close_graph, graph)
+        return graph
+
+    def seconds(self, graph: Handle, replays: int) -> float:
+        """Device time of `replays` replays of a graph made by `capture`, one after another."""
+        self._check_open()
+        begun, ended = self._events[:2]
+        with self._api.current():
+            self._api.replay(graph, self._stream)
+            self._api.record(begun, self._stream)
+            for _ in range(replays):
+                self._api.replay(graph, self._stream)
+            self._api.record(ended, self._stream)
+            self._api.wait(ended)
+            return self._api.milliseconds(begun, ended) / 1000
+
+    def close(self) -> None:
+        """Frees everything; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._owned.close()
+
+    def _settle(self, stream: Handle) -> None:
+        """Waits for what still runs, so that nothing is freed under it; a fault there was already reported, or nobody
+        asked for its results."""
+        with suppress(CudaError):
+            self._api.synchronize(stream)
+
+    def __enter__(self) -> CudaBackend:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _launch(self, launch: PlanLaunch, *, dependent: bool) -> None:
+        parameters = committed_ptx(launch.module, self.plan.modules[launch.module]).parameters(launch.entry)
+        block = np.frombuffer(pack_block(launch.arguments, parameters, self._resolve), np.uint8)
+        pointers = np.array([block.ctypes.data + p.offset for p in parameters], np.uint64)
+        # The driver reads the parameters during the call, so both arrays may go after it.
+        self._api.launch(
+            self._functions[launch.module, launch.entry],
+            launch.grid,
+            launch.block,
+            launch.shared,
+            pointers.ctypes.data,
+            self._stream,
+            dependent=dependent,
+            label=f"{launch.label} @{launch.module}::@{launch.entry}",
+        )
+
+    def _step_into(self, slot: int) -> None:
+        """A step whose ids are copied to a pinned slot once it has run."""
+        self.step()
+        place = self.plan.chosen
+        assert place is not None
+        with self._api.current():
+            self._api.download_async(self._slots[slot], self._address(place), place.bytes, self._stream)
+            self._api.record(self._events[slot], self._stream)
+
+    def _wait_for(self, slot: int) -> int:
+        with self._api.current():
+            self._api.wait(self._events[slot])
+        return ctypes.c_int32.from_address(self._slots[slot]).value
+
+    def _zero(self) -> None:
+        for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
+            if buffer.memory.zeroed:
+                self._api.zero_async(address, buffer.bytes, self._stream)
+
+    def _address(self, place: Place) -> int:
+        return self._buffers[place.buffer] + place.offset
+
+    def _resolve(self, address: Address) -> int:
+        assert isinstance(address.ref, int)
+        return self._buffers[address.ref] + address.offset
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise BackendError("cuda: expected an open backend, got a closed one")
+
+
+def _laid_out(plan: Plan) -> tuple[list[int], int]:
+    """Each buffer's offset in one allocation, and its bytes."""
+    offsets: list[int] = []
+    total = 0
+    for buffer in plan.buffers:
+        offsets.append(total)
+        total += aligned(buffer.bytes)
+    return offsets, total
+
+
+__all__ = ["CudaBackend", "CudaError", "GpuMissing", "NotRunnable", "gpu_missing"]
