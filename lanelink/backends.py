@@ -30,10 +30,20 @@ def _reference(module: ModuleOp, source: Source, progress: Progress) -> Backend:
 def _emulator(module: ModuleOp, source: Source, progress: Progress) -> Backend:
     from lanelink.lowering.runtime.emulator import EmulatorBackend
 
-    return EmulatorBackend(read_plan(lower(module)), SourceLoader(source))
+    return EmulatorBackend(read_plan(lower(module)), SourceLoader(source, progress))
 
 
-BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress], Backend]] = {"reference": _reference, "emulator": _emulator}
+def _cuda(module: ModuleOp, source: Source, progress: Progress) -> Backend:
+    from lanelink.lowering.runtime.cuda import CudaBackend
+
+    return CudaBackend(read_plan(lower(module)), SourceLoader(source, progress))
+
+
+BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress], Backend]] = {
+    "reference": _reference,
+    "emulator": _emulator,
+    "cuda": _cuda,
+}
 
 
 def open_backend(name: str, module: ModuleOp, source: Source, progress: Progress = lambda _: None) -> Backend:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lanelink.lowering.emulator import Emulator, Entry
+from lanelink.lowering.emulator import Emulator, EmulatorError, Entry
 from lanelink.lowering.parameters import pack_each
 from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, check_step, decode_by_steps
 from lanelink.lowering.runtime.loader import Loader
@@ -18,7 +18,7 @@ from lanelink.lowering.signatures import committed_ptx
 class EmulatorBackend:
     """A plan on an emulated device; `Backend` says the rest.
 
-    races: also report accesses of different threads that nothing orders. Raises EmulatorError for what a kernel does
+    races: also report accesses of different threads that nothing orders. Raises BackendError for what a kernel does
     wrong, and what `loader` raises.
     """
 
@@ -59,7 +59,10 @@ class EmulatorBackend:
         if ids is not None:
             self._emulator.write(self._address(self.plan.token), ids)
         for launch, entry, arguments in self._launches:
-            self._emulator.launch(entry, launch.grid, launch.block, launch.shared, arguments)
+            try:
+                self._emulator.launch(entry, launch.grid, launch.block, launch.shared, arguments)
+            except EmulatorError as error:
+                raise BackendError(f"emulator: launch {launch.label} of ops {list(launch.covers)}: {error}") from error
         self._position += self.shape.rows
         self._ran = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,13 +56,19 @@ class ConstantsLoader:
 
 
 class SourceLoader:
-    """Constants read from a checkpoint one at a time, so that the host never holds them all."""
+    """Constants read from a checkpoint one at a time, so that the host never holds them all.
 
-    def __init__(self, source: Source) -> None:
+    `progress` is called with each constant's name as it is begun.
+    """
+
+    def __init__(self, source: Source, progress: Callable[[str], None] | None = None) -> None:
         self._source = source
+        self._progress = progress
 
     def __call__(self, constant: PlanConstant) -> Loaded:
         """The constant's bytes in its layout."""
+        if self._progress is not None:
+            self._progress(constant.name)
         return Loaded(device_bytes(constant, resolve(ModuleOp([tensor_constant(constant)]), self._source)))
 
 
