@@ -68,9 +68,7 @@ def decompose(op: FusedOp) -> list[Operation]:
     assert terminator is not None
     kept = list(terminator.operands)
     Rewriter.erase_op(terminator)
-    arguments = list(op.inputs)
-    kept = [arguments[block.args.index(v)] if v in block.args else v for v in kept]
-    Rewriter.inline_block(block, InsertPoint.before(op), arguments)
+    Rewriter.inline_block(block, InsertPoint.before(op), list(op.inputs))
     Rewriter.replace_op(op, [], kept)
     return parts
 

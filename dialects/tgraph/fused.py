@@ -145,6 +145,12 @@ class FusedOp(IRDLOperation):
             )
         if not results:
             raise VerifyException(f"fused {self.fusion_class.data.value}: expected at least one result, got none")
+        for value in self.yielded:
+            if isinstance(value, BlockArgument):
+                raise VerifyException(
+                    f"fused {self.fusion_class.data.value}: expected to yield results of its parts, "
+                    f"got argument {value.index}"
+                )
         for op in block.ops:
             if not isinstance(op, LiftedOp | FusedOp | YieldOp):
                 raise VerifyException(
