@@ -185,7 +185,7 @@ class CompoundLaunch(Launch, ABC):
     def parse(cls, parser: Parser) -> Self:
         fields = cls.parse_operands(parser)
         held = parser.parse_optional_attr_dict_with_keyword()
-        attributes = {} if held is None else held.data
+        attributes: Mapping[str, Attribute] = {} if held is None else held.data
         region = parser.parse_region()
         properties = cls.get_irdl_definition().properties
         op = cls.from_fields({**fields, **{k: v for k, v in attributes.items() if k in properties}}, [region])

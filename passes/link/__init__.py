@@ -64,9 +64,11 @@ def link(func: FuncOp, shim: Shim) -> FuncOp:
         func.sym_name.data,
         FunctionType.from_lists([a.type for a in block.args], [v.type for v in rest]),
         Region(block),
+        visibility=func.sym_visibility,
         arg_attrs=func.arg_attrs,
         res_attrs=_kept_attrs(func.res_attrs, kept),
     )
+    made.attributes |= func.attributes
     made.attributes[LIFTED] = IntegerAttr(sum(len(leaves(op)) for op in func.body.block.ops), i64)
     made.location = func.location
     return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
@@ -42,12 +41,7 @@ def _quantized(linker: Linker, op: FusedOp) -> Draft:
     assert isinstance(quantize, tgraph.QuantizeOp)
     draft = linker.one(producer)
     quant = linker.buffer(quantize.result)
-    covers = number(quantize)
-    if draft.members:
-        *before, last = draft.members
-        last = last.with_(quant=quant, out=linker.kept_buffer(quantize.x), covers=covers)
-        return replace(draft, members=(*before, last))
-    return draft.with_(quant=quant, out=linker.kept_buffer(quantize.x), covers=covers)
+    return draft.with_(quant=quant, out=linker.kept_buffer(quantize.x), covers=number(quantize))
 
 
 def _gemm_bias(linker: Linker, op: FusedOp) -> Draft:
@@ -189,14 +183,15 @@ def _folded(linker: Linker, op: FusedOp) -> Draft:
 
 
 def _fused_sampling(linker: Linker, op: FusedOp) -> Draft:
-    arg_max, advance = op.parts
-    assert isinstance(arg_max, tgraph.ArgMaxOp) and isinstance(advance, tgraph.AdvanceOp)
+    # The two do not read each other and come in either order.
+    arg_max = next(part for part in op.parts if isinstance(part, tgraph.ArgMaxOp))
+    advance = next(part for part in op.parts if isinstance(part, tgraph.AdvanceOp))
     io = linker.io
     assert io.position is not None
     draft = linker.one(arg_max)
     token, position = linker.block.args[io.token], linker.block.args[io.position]
-    linker.buffers[arg_max.result] = token
-    linker.buffers[advance.result] = position
+    linker.bind(arg_max.result, token)
+    linker.bind(advance.result, position)
     return draft.with_(token=token, position=position, covers=number(advance))
 
 

@@ -8,12 +8,12 @@ they become.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 from xdsl.dialects.builtin import MemRefType, TensorType
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
@@ -25,7 +25,6 @@ from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.dialects.tgraph.fused import YieldOp
 from lanelink.dialects.tgraph.step import StepIo, located
 from lanelink.passes.link.draft import Draft
-from lanelink.passes.origin import outer
 from lanelink.passes.shim import Answer, Shim
 
 T = TypeVar("T")
@@ -47,8 +46,12 @@ class Linker:
         self.io = io
         self.shim = shim
         self.block = block
-        self.buffers: dict[SSAValue, SSAValue] = dict(zip(func.body.block.args, block.args, strict=True))
-        self.order = {op: k for k, op in enumerate(func.body.block.ops)}
+        self.buffers: dict[SSAValue, SSAValue] = {}
+        self._order: dict[Operation, int] = {op: k for k, op in enumerate(func.body.block.ops)}
+        self._values: dict[SSAValue, list[SSAValue]] = {}
+        self._copies: list[Draft] = []
+        for argument, held in zip(func.body.block.args, block.args, strict=True):
+            self.bind(argument, held)
 
     # Buffers
 
@@ -58,7 +61,7 @@ class Linker:
         if found is None:
             found = self.alloc(buffer_type(value.type))
             found.name_hint = value.name_hint
-            self.buffers[value] = found
+            self.bind(value, found)
         return found
 
     def alloc(self, kind: Attribute) -> SSAValue:
@@ -67,6 +70,11 @@ class Linker:
         self.block.add_op(op)
         return op.result
 
+    def bind(self, value: SSAValue, held: SSAValue) -> None:
+        """Says that a value lies in a buffer, or in the part of one that a view names."""
+        self.buffers[value] = held
+        self._values.setdefault(_root(held), []).append(value)
+
     def kept_buffer(self, value: SSAValue) -> SSAValue | None:
         """The buffer of a value inside a fused op where something reads it outside its producer's launch."""
         return self.buffer(value) if kept(value) else None
@@ -74,52 +82,62 @@ class Linker:
     def table_buffer(self, op: SetRowOp) -> SSAValue:
         """The buffer a set_row writes: its table's own, or a copy where a reader still needs the old rows."""
         held = self.buffer(op.table)
-        if self._still_read(op):
+        if self._needs_old_rows(op, _root(held)):
             fresh = self.alloc(held.type)
-            self.emit(Draft(CopyOp, {"x": held, "out": fresh}, location=op.location))
+            fresh.name_hint = op.result.name_hint
+            self._copies.append(Draft(CopyOp, {"x": held, "out": fresh}, location=op.location))
             held = fresh
-        self.buffers[op.result] = held
+        else:
+            # Nothing reads what lay there any more, so no later write need look at it.
+            self._values[_root(held)] = []
+        self.bind(op.result, held)
         return held
 
-    def _still_read(self, op: SetRowOp) -> bool:
-        value, user = op.table, op
-        user_op: Operation = user
-        while True:
-            owner = value.owner
-            if isinstance(owner, TensorConstantOp):
-                return True
-            for other in _readers(value):
-                if other is not user_op and not self._before(other, user_op):
-                    return True
-                if _views(other):
-                    return True
-            above = outer(value)
-            if above is None:
-                return False
-            parent = user_op.parent_op()
-            assert parent is not None
-            value, user_op = above, parent
+    def _needs_old_rows(self, op: SetRowOp, root: SSAValue) -> bool:
+        """Whether anything that reads the buffer's old contents is left, now or at the next step."""
+        if isinstance(root.owner, ConstantOp):
+            return True
+        # An argument that no result becomes is there at the next step as it was.
+        if isinstance(root, BlockArgument) and root.index not in self.io.carries.values():
+            return True
+        return any(self._reads_late(use.operation, value, op) for value in self._values[root] for use in value.uses)
 
-    def _before(self, a: Operation, b: Operation) -> bool:
-        if a in self.order and b in self.order:
-            return self.order[a] < self.order[b]
-        # Inside a fused op: a handful of parts.
-        return a.is_before_in_block(b)
+    def _reads_late(self, reader: Operation, value: SSAValue, op: SetRowOp) -> bool:
+        """Whether an op reads `value`, which is old rows, after a set_row or in the launch that does it."""
+        if reader is op:
+            return value is op.source
+        # What a fused op around the set_row reads is read by its parts, through its block's arguments.
+        if reader.is_ancestor(op):
+            return False
+        return self._place(reader) >= self._place(op)
+
+    def _place(self, op: Operation) -> int:
+        """The place in the step's own block of an op or of the fused op that holds it."""
+        while op not in self._order:
+            above = op.parent_op()
+            assert above is not None
+            op = above
+        return self._order[op]
 
     # Ops
 
     def run(self, func: FuncOp) -> None:
         """Links every op of the step but its return."""
         for op in func.body.block.ops:
-            if isinstance(op, TensorConstantOp):
-                made = ConstantOp(op.source, buffer_type(op.result.type))
-                made.location = op.location
-                made.result.name_hint = op.result.name_hint
-                self.block.add_op(made)
-                self.buffers[op.result] = made.result
-            elif isinstance(op, LiftedOp | FusedOp):
-                for draft in self.link(op):
-                    self.emit(draft)
+            match op:
+                case TensorConstantOp():
+                    made = ConstantOp(op.source, buffer_type(op.result.type))
+                    made.location = op.location
+                    made.result.name_hint = op.result.name_hint
+                    self.block.add_op(made)
+                    self.bind(op.result, made.result)
+                case LiftedOp() | FusedOp():
+                    for draft in self.link(op):
+                        self.emit(draft)
+                case ReturnOp():
+                    pass
+                case _:
+                    raise self.error(op, "expected lifted ops, fused ops and constants in a step")
 
     def emit(self, draft: Draft) -> None:
         """Adds a launch to the step."""
@@ -127,46 +145,55 @@ class Linker:
 
     def link(self, op: LiftedOp | FusedOp) -> list[Draft]:
         """The launches an op runs as, in order; a view names a buffer and runs nothing."""
-        from lanelink.passes.link.classes import link_class
-        from lanelink.passes.link.prims import link_prim
-
         if isinstance(op, TensorViewOp):
             self._view(op)
             return []
+        if isinstance(op, FusedOp) and self.shim.answer(op).answer is Answer.DECOMPOSE:
+            return self.inside(op, lambda linker, f: [d for part in f.parts for d in linker.link(part)])
+        return self._after_copies(self.one(op))
+
+    def one(self, op: LiftedOp | FusedOp) -> Draft:
+        """The launch of an op, or of a part, that runs as one."""
+        from lanelink.passes.link.classes import link_class
+        from lanelink.passes.link.prims import link_prim
+
         if isinstance(op, LiftedOp):
             if (why := self.shim.refuses(op)) is not None:
                 raise self.error(op, why)
-            return [link_prim(self, op)]
+            return link_prim(self, op)
         support = self.shim.answer(op)
-        if support.answer is Answer.REFUSE:
-            raise self.error(op, support.reason)
-        if support.answer is Answer.DECOMPOSE:
-            return self.inside(op, lambda linker, f: [d for part in f.parts for d in linker.link(part)])
-        return [self.inside(op, link_class)]
+        match support.answer:
+            case Answer.REFUSE:
+                raise self.error(op, support.reason)
+            case Answer.DECOMPOSE:
+                raise self.error(op, "expected a part that runs as one launch, got one that runs as its parts")
+            case Answer.NATIVE:
+                return self.inside(op, link_class)
 
-    def inside(self, op: FusedOp, rule: Callable[[Linker, FusedOp], T]) -> T:
-        """Applies a rule to a fused op, its arguments bound to its operands' buffers, its results to what it keeps."""
-        for argument, operand in zip(op.body.block.args, op.inputs, strict=True):
-            self.buffers[argument] = self.buffer(operand)
-        made = rule(self, op)
-        for result, inner in zip(op.outputs, op.yielded, strict=True):
-            self.buffers[result] = self.buffer(inner)
-        return made
-
-    def one(self, op: LiftedOp | FusedOp) -> Draft:
-        """The launch of a part that runs as one."""
-        drafts = self.link(op)
-        if len(drafts) != 1:
-            raise self.error(op, f"expected a part that runs as one launch, got {len(drafts)}")
-        return drafts[0]
-
-    def whole(self, op: FusedOp) -> Draft:
-        """The launch of a fused op linked whole, whatever the shim answers for its class; an error where it misfits."""
+    def whole(self, op: FusedOp) -> list[Draft]:
+        """
+        The launch of a fused op linked whole, whatever the shim answers for its class, after the copies of tables it
+        needs; an error where its class's kernels cannot run it.
+        """
         from lanelink.passes.link.classes import link_class
 
         if (why := self.shim.fits(op)) is not None:
             raise self.error(op, why)
-        return self.inside(op, link_class)
+        return self._after_copies(self.inside(op, link_class))
+
+    def inside(self, op: FusedOp, rule: Callable[[Linker, FusedOp], T]) -> T:
+        """Applies a rule to a fused op, its arguments bound to its operands' buffers, its results to what it keeps."""
+        for argument, operand in zip(op.body.block.args, op.inputs, strict=True):
+            self.bind(argument, self.buffer(operand))
+        made = rule(self, op)
+        for result, inner in zip(op.outputs, op.yielded, strict=True):
+            self.bind(result, self.buffer(inner))
+        return made
+
+    def _after_copies(self, draft: Draft) -> list[Draft]:
+        """A launch after the copies of the tables it writes."""
+        copies, self._copies = self._copies, []
+        return [*copies, draft]
 
     def error(self, op: Operation, why: str) -> PassFailedException:
         """What went wrong with an op, where."""
@@ -175,8 +202,9 @@ class Linker:
     def _view(self, op: TensorViewOp) -> None:
         view = ViewOp(self.buffer(op.x), op.offset.value.data, number(op), buffer_type(op.result.type))
         view.location = op.location
+        view.result.name_hint = op.result.name_hint
         self.block.add_op(view)
-        self.buffers[op.result] = view.result
+        self.bind(op.result, view.result)
 
     # The end of the step
 
@@ -194,7 +222,7 @@ class Linker:
             target = self.block.args[self.io.carries[k]] if k in self.io.carries else None
             if held is target:
                 continue
-            if held in arguments:
+            if _root(held) in arguments:
                 fresh = self.alloc(held.type)
                 self.emit(Draft(CopyOp, {"x": held, "out": fresh}))
                 held = fresh
@@ -219,12 +247,8 @@ def number(op: LiftedOp) -> tuple[int]:
     return (op.number.value.data,)
 
 
-def _readers(value: SSAValue) -> Iterator[Operation]:
-    return (use.operation for use in value.uses)
-
-
-def _views(op: Operation) -> bool:
-    """Whether an op names part of a buffer it reads, so that the buffer lives on under another name."""
-    if isinstance(op, FusedOp):
-        return any(isinstance(leaf, TensorViewOp) for leaf in op.leaves())
-    return isinstance(op, TensorViewOp)
+def _root(held: SSAValue) -> SSAValue:
+    """The buffer that a view, or a view of one, is part of."""
+    while isinstance(held.owner, ViewOp):
+        held = held.owner.x
+    return held
