@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     Float32Type,
     FloatAttr,
@@ -245,6 +246,8 @@ def parse_matrix(parser: AttrParser) -> tuple[int, int]:
     dims = parser.parse_dimension_list()
     if len(dims) != 2:
         parser.raise_error(f"expected two dimensions, got {len(dims)}", at)
+    if DYNAMIC_INDEX in dims:
+        parser.raise_error("expected two numbers as dimensions, got ?", at)
     return dims[0], dims[1]
 
 
