@@ -111,14 +111,17 @@ class ModuleOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f" {self.architecture.data.value} ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
         printer.print_op_attributes(self.attributes, print_keyword=True)
 
     @classmethod
     def parse(cls, parser: Parser) -> ModuleOp:
         name = parser.parse_symbol_name()
         architecture = parser.parse_str_enum(Architecture)
-        op = cls(name.data, architecture, parser.parse_region())
+        region = parser.parse_region()
+        if not region.blocks:
+            region.add_block(Block())
+        op = cls(name.data, architecture, region)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op.attributes |= {} if attributes is None else attributes.data
         return op

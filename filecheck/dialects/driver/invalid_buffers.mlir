@@ -1,0 +1,132 @@
+// RUN: lanelink-opt %s --split-input-file --verify-diagnostics --parsing-diagnostics --allow-unregistered-dialect | filecheck %s
+
+// buffer_of_no_bytes
+// CHECK: driver.arena: expected at least 1 byte, got 0
+driver.step @buffer_of_no_bytes rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 0
+  driver.return
+}
+
+// -----
+
+// state_of_no_bytes
+// CHECK: driver.state: expected at least 1 byte, got -4
+driver.step @state_of_no_bytes rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.state "s" bytes -4
+  driver.return
+}
+
+// -----
+
+// scratch_of_no_bytes
+// CHECK: driver.scratch: expected at least 1 byte, got 0
+driver.step @scratch_of_no_bytes rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.scratch partials bytes 0
+  driver.return
+}
+
+// -----
+
+// slice_past_the_end
+// CHECK: driver.slice: expected 257 bytes inside the source's 512, got them from 256 on
+driver.step @slice_past_the_end rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 512
+  %s = driver.slice %a[256] bytes 257
+  driver.return
+}
+
+// -----
+
+// slice_before_the_start
+// CHECK: driver.slice: expected 4 bytes inside the source's 512, got them from -4 on
+driver.step @slice_before_the_start rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 512
+  %s = driver.slice %a[-4] bytes 4
+  driver.return
+}
+
+// -----
+
+// slice_of_another_op
+// CHECK: driver.slice source: expected a buffer of a driver op, got !driver.buffer of another
+driver.step @slice_of_another_op rows 1 {
+  %t = driver.io token bytes 4
+  %a = "test.op"() : () -> !driver.buffer
+  %s = driver.slice %a[0] bytes 4
+  driver.return
+}
+
+// -----
+
+// long_position
+// CHECK: driver.io position: expected 4 bytes, got 8
+driver.step @long_position rows 1 {
+  %t = driver.io token bytes 4
+  %p = driver.io position bytes 8
+  driver.return
+}
+
+// -----
+
+// part_of_a_token
+// CHECK: driver.io token: expected a multiple of 4 bytes, got 6
+driver.step @part_of_a_token rows 1 {
+  %t = driver.io token bytes 6
+  %p = driver.io position bytes 4
+  driver.return
+}
+
+// -----
+
+// values_of_other_bytes
+// CHECK: driver.constant: expected 512 bytes for #driver.values<4x32>, got 500
+driver.step @values_of_other_bytes rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.checkpoint<"n"> as #driver.values<4x32> bytes 500
+  driver.return
+}
+
+// -----
+
+// table_as_planes
+// CHECK: driver.constant: expected a rotation table as values, got #driver.planes<f32, 4x1>
+driver.step @table_as_planes rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.rope_table<cos, [1.0], scale 1.0> as #driver.planes<f32, 4x1> bytes 16
+  driver.return
+}
+
+// -----
+
+// table_of_other_rows
+// CHECK: driver.constant: expected rows of 1 values, one a frequency, got #driver.values<4x2>
+driver.step @table_of_other_rows rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.rope_table<cos, [1.0], scale 1.0> as #driver.values<4x2> bytes 32
+  driver.return
+}
+
+// -----
+
+// planes_in_parts_of_a_block
+// CHECK: planes: expected at least 1 row of a multiple of 32 values (q8_0), got 4x48
+driver.step @planes_in_parts_of_a_block rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.checkpoint<"n"> as #driver.planes<q8_0, 4x48> bytes 16
+  driver.return
+}
+
+// -----
+
+// values_of_no_size
+// CHECK: values: expected sizes of at least 1, got [4, 0]
+driver.step @values_of_no_size rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.checkpoint<"n"> as #driver.values<4x0> bytes 16
+  driver.return
+}
