@@ -51,7 +51,7 @@ driver.step @bare rows 1 {
 // CHECK-NEXT:   %partials = driver.scratch partials bytes 4096
 // CHECK-NEXT:   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(%x, %w + 512, -1 : i32, 1.000000e-06 : f32, null) grid (16, 65535, 1) block (256, 1, 1) shared 4096 dependent covers [3, 4] {label = "fold(gemv, norm)"}
 // CHECK-NEXT:   driver.launch @gemv_bf16::@no_parameters() grid (2147483647, 1, 1) block (16, 1, 64) covers [] {note = "kept"}
-// CHECK-NEXT:   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(null, null, 2147483647 : i32, 0x7F800000 : f32, %x) grid (1, 1, 1) block (1, 1, 1) covers [5]
+// CHECK-NEXT:   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(null, null, 2147483647 : i32, 0x7f800000 : f32, %x) grid (1, 1, 1) block (1, 1, 1) covers [5]
 // CHECK-NEXT:   driver.return chosen %token logits %logits
 // CHECK-NEXT: } attributes {note = "kept"}
 // CHECK-NEXT: driver.step @bare rows 1 {
