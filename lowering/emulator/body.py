@@ -21,7 +21,7 @@ from lanelink.lowering.emulator.ptx import (
     Vector,
 )
 
-_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})\Z", re.ASCII)
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,10})\Z", re.ASCII)
 _DEEPEST = 64
 
 

@@ -257,6 +257,9 @@ class Wave(Warps):
         rows = self.by_warps(m)
         some = rows.any(axis=1, keepdims=True)
         torn = some & ~rows & self._there
+        for parked in self.parked.values():
+            # A warp that waits for lanes is reported as that, once nothing else can run.
+            torn = torn & ~self.by_warps(parked).any(axis=1, keepdims=True)
         if torn.any():
             warp, lane = divmod(int(torn.ravel().argmax()), 32)
             raise self._absent(pc, self._thread_at(warp, lane))

@@ -1,12 +1,13 @@
 """The reader of PTX modules: header, variables, entries. Bodies are read by `body`."""
 
+from dataclasses import replace
 from typing import cast
 
 from lanelink.lowering.emulator.body import BodyReader
 from lanelink.lowering.emulator.cursor import Cursor
 from lanelink.lowering.emulator.declarations import read_variables
 from lanelink.lowering.emulator.errors import PtxError
-from lanelink.lowering.emulator.ptx import TYPE_BYTES, Body, Param, PtxEntry, PtxModule, Variable
+from lanelink.lowering.emulator.ptx import TYPE_BYTES, Param, PtxEntry, PtxModule, Variable
 from lanelink.lowering.emulator.tokens import tokenize
 
 _LINKAGE = (".visible", ".extern", ".weak", ".common")
@@ -41,7 +42,7 @@ class _ModuleReader:
             raise PtxError(
                 f"expected a {missing} directive, got none in the whole text", cursor.peek.line, cursor.module
             )
-        shared = sum(v.size for v in self.variables.values() if v.space == "shared")
+        shared = [v for v in self.variables.values() if v.space == "shared"]
         entries = {e.name: _with_shared(e, shared) for e in self.entries}
         return PtxModule(cursor.module, self.version, self.target, self.address_size, entries, self.variables)
 
@@ -131,8 +132,7 @@ class _ModuleReader:
                 case _:
                     raise PtxError(f"expected a performance directive, got {token.text!r}", token.line, cursor.module)
         body = BodyReader(cursor).body()
-        static = sum(v.size for v in body.variables.values() if v.space == "shared")
-        self.entries.append(PtxEntry(name, params, static, maxntid, reqntid, minnctapersm, line, body))
+        self.entries.append(PtxEntry(name, params, 0, maxntid, reqntid, minnctapersm, line, body))
 
     def _extent(self) -> tuple[int, int, int]:
         cursor = self.cursor
@@ -190,17 +190,9 @@ def _pointer_attributes(cursor: Cursor) -> None:
         cursor.alignment()
 
 
-def _with_shared(entry: PtxEntry, module_shared: int) -> PtxEntry:
-    if not module_shared:
-        return entry
-    body: Body = entry.body
-    return PtxEntry(
-        entry.name,
-        entry.params,
-        entry.static_shared + module_shared,
-        entry.maxntid,
-        entry.reqntid,
-        entry.minnctapersm,
-        entry.line,
-        body,
-    )
+def _with_shared(entry: PtxEntry, common: list[Variable]) -> PtxEntry:
+    """The entry with its static shared bytes: the module's variables and its own, one after another at their alignments."""
+    top = 0
+    for variable in (*common, *(v for v in entry.body.variables.values() if v.space == "shared")):
+        top = -(-top // variable.align) * variable.align + variable.size if variable.size else top
+    return replace(entry, static_shared=top)

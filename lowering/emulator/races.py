@@ -1,9 +1,10 @@
 """Data races: two accesses of one byte by different threads, one of them at least a plain write, that nothing puts in order.
 
-What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles and votes
-order no memory); and between blocks, or threads, an atomic that reads what another wrote, if the other had fenced (membar.gl
-or wider, or a releasing atomic) before its own. Acquiring needs no fence of its own here, as the pattern of the last block to
-arrive is often written without one. Atomics do not race with each other.
+What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles and
+votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or wider, or
+a releasing atomic) had covered before that other: those of its own thread, and those of its block before a barrier.
+Acquiring needs no fence of its own here, as the pattern of the last block to arrive is often written without one. Atomics
+do not race with each other.
 
 A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it may not
 read what that launch wrote, nor write what it read or wrote.
@@ -169,20 +170,36 @@ class Races:
         ):
             if order in ("release", "acq_rel"):
                 self._fenced[thread] = epoch
-            fenced = int(self._fenced[thread])
             there = self._locations.get(place)
             if there is not None:
                 mine = self._pending.setdefault(block, {})
                 mine.setdefault(thread, _View(np.zeros(self._blocks, np.int32))).join(there)
-            if fenced < self._base:
+            released = self._released(thread, block, epoch)
+            if released is None:
                 continue
             if there is None:
                 there = self._locations[place] = _View(np.zeros(self._blocks, np.int32))
-            there.before[block] = max(int(there.before[block]), fenced)
-            there.own[thread] = fenced
+            there.join(released)
             for view in (self._views.get(block), self._pending.get(block, {}).get(thread)):
                 if view is not None:
                     there.join(view)
+
+    def _released(self, thread: int, block: int, epoch: int) -> _View | None:
+        """What an atomic of a thread publishes: what its block's fences cover, its own and those before the last barrier."""
+        first = block * self._threads
+        fenced = self._fenced[first : first + self._threads]
+        counts = (fenced >= self._base) & (fenced < epoch)
+        counts[thread - first] = fenced[thread - first] >= self._base
+        if not counts.any():
+            return None
+        view = _View(np.zeros(self._blocks, np.int32))
+        # A fence covers all that barriers had put before it, and what its own thread did since.
+        view.before[block] = fenced[counts].max()
+        if counts.all() and int(fenced.min()) + 1 > int(view.before[block]):
+            view.before[block] = fenced.min() + (1 if int(fenced.max()) < epoch else 0)
+        else:
+            view.own = {first + int(k): int(fenced[k]) for k in np.flatnonzero(counts)}
+        return view
 
     def _now(self, memory: "Memory", places: "Places") -> Accesses:
         size = memory.blocks * memory.threads
