@@ -5,14 +5,14 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from lanelink.dialects.launch.step import LIFTED, verify_covers
+from lanelink.dialects.launch.step import verify_linked
 from lanelink.dialects.tgraph.step import verify_dominance
 
 
 def verify_module(module: ModuleOp) -> None:
-    """Raises VerifyException where an op is wrong, an operand does not dominate its use, or covers are not exact."""
+    """Raises VerifyException where an op is wrong, an operand does not dominate its use, or a linked step is."""
     module.verify()
     verify_dominance(module)
     for op in module.ops:
-        if isinstance(op, FuncOp) and LIFTED in op.attributes:
-            verify_covers(op)
+        if isinstance(op, FuncOp) and not op.is_declaration:
+            verify_linked(op)

@@ -69,6 +69,8 @@ class AttentionOp(LeafLaunch):
         check(f"launch.attention q width: {heads} heads of {head_dim}", heads * head_dim, width)
         length, keys = buffer_shape(self.keys, "launch.attention keys")
         check("launch.attention key width", kv_heads * head_dim, keys)
+        if length < rows:
+            raise VerifyException(f"launch.attention tables: expected at least {rows} rows, got {length}")
         check(
             "launch.attention values",
             (length, kv_heads * value_dim),

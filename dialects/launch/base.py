@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, f32, i32, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerAttr, MemRefType, f32, i32, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, opt_prop_def, prop_def
 from xdsl.parser import Parser
@@ -195,7 +195,10 @@ class CompoundLaunch(Launch, ABC):
     def verify_members(self, kinds: tuple[type[Operation], ...], least: int = 1) -> None:
         """Checks that the region holds at least `least` ops of `kinds` and nothing else."""
         names = " or ".join(k.name for k in kinds)
-        ops = list(self.regions[0].block.ops)
+        block = self.regions[0].block
+        if block.args:
+            raise VerifyException(f"{self.name}: expected no block arguments inside, got {len(block.args)}")
+        ops = list(block.ops)
         for op in ops:
             if not isinstance(op, kinds):
                 raise VerifyException(f"{self.name}: expected {names} inside, got {op.name}")
@@ -282,6 +285,12 @@ def check_index(value: SSAValue | None, what: str, count: int = 1) -> None:
     """Checks that an index, where given, is memref<COUNTxi32>."""
     if value is not None and value.type != MemRefType(i32, [count]):
         raise VerifyException(f"{what}: expected memref<{count}xi32>, got {value.type}")
+
+
+def check_eps(value: FloatAttr[Float32Type] | None, what: str) -> None:
+    """Checks that a norm's eps, where given, is a number of at least 0."""
+    if value is not None and not value.value.data >= 0:
+        raise VerifyException(f"{what}: expected at least 0, got {value.value.data}")
 
 
 def check_results(op: str, out: SSAValue | None, quant: SSAValue | None, shape: tuple[int, int]) -> None:

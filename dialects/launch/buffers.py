@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, f32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
@@ -14,7 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr, RowsType
+from lanelink.dialects.launch.sizes import buffer_bytes
+from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType
 
 
 @irdl_op_definition
@@ -41,8 +42,12 @@ class ConstantOp(IRDLOperation):
         super().__init__(properties={"source": source}, result_types=[type])
 
     def verify_(self) -> None:
-        if not isinstance(self.result.type, RowsType) and not isa(self.result.type, MemRefType[Attribute]):
-            raise VerifyException(f"launch.constant: expected !tgraph.rows or a memref, got {self.result.type}")
+        kind = self.result.type
+        if isinstance(self.source, RopeTableAttr):
+            _, width = buffer_shape(self.result, "launch.constant of a rotation table")
+            check("launch.constant of a rotation table: width", len(self.source.frequencies), width)
+        elif not isinstance(kind, RowsType) and not _is_values(kind):
+            raise VerifyException(f"launch.constant: expected !tgraph.rows or a static memref<...xf32>, got {kind}")
 
 
 @irdl_op_definition
@@ -67,8 +72,7 @@ class AllocOp(IRDLOperation):
         super().__init__(result_types=[type])
 
     def verify_(self) -> None:
-        if not isinstance(self.result.type, Q8Type) and not isa(self.result.type, MemRefType[Attribute]):
-            raise VerifyException(f"launch.alloc: expected a memref or !tgraph.q8, got {self.result.type}")
+        buffer_bytes(self.result.type, "launch.alloc")
 
 
 @irdl_op_definition
@@ -150,4 +154,9 @@ class CopyOp(LeafLaunch):
     out = operand_def()
 
     def verify_(self) -> None:
+        buffer_bytes(self.x.type, "launch.copy x")
         check("launch.copy out", self.x.type, self.out.type)
+
+
+def _is_values(kind: Attribute) -> bool:
+    return isa(kind, MemRefType[Attribute]) and kind.element_type == f32 and all(d > 0 for d in kind.get_shape())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.irdl import irdl_op_definition, region_def, traits_def
 from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.launch.base import CompoundLaunch
+from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.products import GemmPartsOp, GemvF32Op, GemvOp
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp
 from lanelink.dialects.launch.tables import GatherOp
@@ -34,5 +37,22 @@ class FoldOp(CompoundLaunch):
 
     traits = traits_def(NoTerminator())
 
+    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp)
+    LATER: ClassVar = (NormOp, RopeOp, RopePartsOp)
+
     def verify_(self) -> None:
-        self.verify_members((GatherOp, GemvOp, GemvF32Op, GemmPartsOp, NormOp, RopeOp, RopePartsOp), least=2)
+        self.verify_members((*self.FIRST, *self.LATER), least=2)
+        first, *later = self.members()
+        _check_kind(first, self.FIRST, "first")
+        written = set(first.writes())
+        for part in later:
+            _check_kind(part, self.LATER, "after the first")
+            if not written.intersection(part.reads()):
+                raise VerifyException(f"launch.fold: expected {part.name} to read what a part before it wrote")
+            written.update(part.writes())
+
+
+def _check_kind(part: Launch, kinds: tuple[type[Launch], ...], where: str) -> None:
+    if not isinstance(part, kinds):
+        names = " or ".join(k.name for k in kinds)
+        raise VerifyException(f"launch.fold: expected {names} {where}, got {part.name}")

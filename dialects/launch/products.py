@@ -6,13 +6,14 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
+    lazy_traits_def,
     operand_def,
     opt_operand_def,
     prop_def,
     region_def,
     traits_def,
 )
-from xdsl.traits import NoTerminator
+from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import (
@@ -122,6 +123,7 @@ class GemmPartOp(Placed):
     at = opt_operand_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = lazy_traits_def(lambda: (HasParent(GemmPartsOp),))
 
     @property
     def index(self) -> SSAValue | None:

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
+    lazy_traits_def,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -16,7 +17,7 @@ from xdsl.irdl import (
     region_def,
     traits_def,
 )
-from xdsl.traits import NoTerminator
+from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import (
@@ -25,6 +26,7 @@ from lanelink.dialects.launch.base import (
     Placed,
     buffer_shape,
     check,
+    check_eps,
     check_index,
     check_results,
     check_vector,
@@ -73,6 +75,8 @@ class NormOp(LeafLaunch):
                 check(f"launch.norm {name}", shape, buffer_shape(value, f"launch.norm {name}"))
         if (self.pre is None) != (self.pre_eps is None):
             raise VerifyException("launch.norm: expected pre and pre_eps together, got one without the other")
+        check_eps(self.eps, "launch.norm eps")
+        check_eps(self.pre_eps, "launch.norm pre_eps")
         check_vector(self.pre, "launch.norm pre", cols)
         check_vector(self.w, "launch.norm w", cols)
         check_results("launch.norm", self.out, self.quant, shape)
@@ -87,10 +91,13 @@ def check_heads(op: str, heads: int, head_dim: int, half: int) -> None:
         )
 
 
-def check_tables(op: str, cos: SSAValue, sin: SSAValue, half: int) -> None:
-    """Checks the two rotation tables."""
-    check(f"{op}: sin table against cos", cos.type, sin.type)
-    check(f"{op}: table width", half, buffer_shape(cos, f"{op} cos")[1])
+def check_tables(op: RopeOp | RopePartsOp) -> int | None:
+    """Checks a rotation's tables and position; returns the rows it turns where there is no position: the tables'."""
+    check_index(op.position, f"{op.name} position")
+    check(f"{op.name}: sin table against cos", op.cos.type, op.sin.type)
+    rows, width = buffer_shape(op.cos, f"{op.name} cos")
+    check(f"{op.name}: table width", op.half.value.data, width)
+    return rows if op.position is None else None
 
 
 @irdl_op_definition
@@ -129,9 +136,7 @@ class RopeOp(Placed):
         return self.at
 
     def verify_(self) -> None:
-        check_tables("launch.rope", self.cos, self.sin, self.half.value.data)
-        check_index(self.position, "launch.rope position")
-        check_side(self, self.head_dim.value.data, self.half.value.data)
+        check_side(self, self, check_tables(self))
 
 
 @irdl_op_definition
@@ -156,6 +161,7 @@ class RopeSideOp(Placed):
     at = opt_operand_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = lazy_traits_def(lambda: (HasParent(RopePartsOp),))
 
     @property
     def index(self) -> SSAValue | None:
@@ -165,7 +171,7 @@ class RopeSideOp(Placed):
 @irdl_op_definition
 class RopePartsOp(CompoundLaunch):
     """
-    Several rotations by the same tables at the same position, as one launch.
+    Several rotations of as many rows by the same tables at the same position, as one launch.
 
     Example:
     ```mlir
@@ -190,21 +196,27 @@ class RopePartsOp(CompoundLaunch):
 
     def verify_(self) -> None:
         self.verify_members((RopeSideOp,))
-        check_tables("launch.rope_parts", self.cos, self.sin, self.half.value.data)
-        check_index(self.position, "launch.rope_parts position")
+        rows = check_tables(self)
         for side in self.body.block.ops:
             assert isinstance(side, RopeSideOp)
-            check_side(side, self.head_dim.value.data, self.half.value.data)
+            rows = check_side(side, self, rows)
 
 
-def check_side(side: RopeOp | RopeSideOp, head_dim: int, half: int) -> None:
-    """Checks the heads of one rotation, their norm and their destination."""
-    heads = side.heads.value.data
-    check_heads(side.name, heads, head_dim, half)
+def check_side(side: RopeOp | RopeSideOp, holder: RopeOp | RopePartsOp, expected: int | None) -> int:
+    """Checks the heads of one rotation, their norm, their rows where expected and where they land; returns the rows."""
+    heads, head_dim = side.heads.value.data, holder.head_dim.value.data
+    check_heads(side.name, heads, head_dim, holder.half.value.data)
     rows, width = buffer_shape(side.x, f"{side.name} x")
     check(f"{side.name} x width: {heads} heads of {head_dim}", heads * head_dim, width)
+    if expected is not None:
+        check(f"{side.name} x rows", expected, rows)
+    table_rows, _ = buffer_shape(holder.cos, f"{holder.name} cos")
+    if table_rows < rows:
+        raise VerifyException(f"{holder.name} tables: expected at least {rows} rows, got {table_rows}")
+    check_eps(side.norm_eps, f"{side.name} norm_eps")
     check_vector(side.norm, f"{side.name} norm", head_dim)
     if side.norm is not None and side.norm_eps is None:
         raise VerifyException(f"{side.name}: expected norm_eps beside norm, got none")
     check_index(side.at, f"{side.name} at")
     side.check_placement(side.out, rows, width)
+    return rows

@@ -15,18 +15,18 @@ from lanelink.dialects.tgraph.attributes import Q8Type
 _SCALE_BYTES = 4
 
 
-def buffer_bytes(kind: Attribute) -> int:
+def buffer_bytes(kind: Attribute, what: str = "buffer") -> int:
     """
     Bytes of a static memref of f32 or i32, or of quantized activations (each plane's int8, then one f32 scale a block).
 
-    VerifyException for any other type.
+    VerifyException, naming `what`, for any other type.
     """
     if isinstance(kind, Q8Type):
         rows, cols = kind.shape
         return rows * cols * kind.planes.data + _SCALE_BYTES * rows * (cols // BLOCK_VALUES)
     if isa(kind, MemRefType[Attribute]) and kind.element_type in (f32, i32) and all(d > 0 for d in kind.get_shape()):
         return 4 * prod(kind.get_shape())
-    raise VerifyException(f"buffer: expected !tgraph.q8 or a static memref of f32 or i32, got {kind}")
+    raise VerifyException(f"{what}: expected !tgraph.q8 or a static memref of f32 or i32, got {kind}")
 
 
 __all__ = ["buffer_bytes"]

@@ -1,22 +1,73 @@
-"""What must hold of a linked step as a whole: every lifted op is covered by exactly one launch."""
+"""What must hold of a linked step as a whole: what it covers, and what it may write."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.launch.base import Launch
+from lanelink.dialects.launch.base import CompoundLaunch, Launch
+from lanelink.dialects.launch.buffers import ConstantOp, ViewOp
+from lanelink.dialects.launch.fold import FoldOp
+from lanelink.dialects.tgraph.step import is_step
 
 LIFTED = "launch.lifted"
 """The function attribute with the number of lifted ops of the step."""
 
 
 def launches(func: FuncOp) -> list[Launch]:
-    """The launches of a linked step, in order; compound ones as one."""
+    """The launches of a linked step, in order; compound ones as one. A step is of one block."""
+    if len(func.body.blocks) != 1:
+        raise VerifyException(f"step @{func.sym_name.data}: expected one block, got {len(func.body.blocks)}")
     return [op for op in func.body.block.ops if isinstance(op, Launch)]
+
+
+def verify_linked(func: FuncOp) -> None:
+    """
+    Checks a function that says it is a linked step, or is a step of launches; others pass.
+
+    Every lifted op is covered by exactly one launch, no launch writes a constant, and none writes a buffer that it
+    reads, unless one of its parts reads what a part before it wrote (`launch.arg_max` moves its position on, and lists
+    it as written alone).
+    """
+    if LIFTED not in func.attributes and not (is_step(func) and launches(func)):
+        return
+    verify_covers(func)
+    for launch in launches(func):
+        _verify_written(launch, set())
+
+
+def _verify_written(launch: Launch, read: set[SSAValue]) -> None:
+    """Checks what a launch writes, after parts of the same launch that have read `read`."""
+    read.update(_own_reads(launch))
+    if isinstance(launch, CompoundLaunch):
+        if not isinstance(launch, FoldOp):
+            # Its members run side by side.
+            read.update(value for member in launch.members() for value in _own_reads(member))
+        for member in launch.members():
+            _verify_written(member, read)
+        return
+    for value in launch.writes():
+        held = root(value)
+        if isinstance(held.owner, ConstantOp):
+            raise VerifyException(f"{launch.name}: expected buffers to write, got the constant {held.owner.source}")
+        if held in read:
+            raise VerifyException(f"{launch.name}: expected to write other buffers than it reads, got one as both")
+
+
+def _own_reads(launch: Launch) -> Iterator[SSAValue]:
+    return (root(value) for name, value in launch.named_operands() if name not in launch.WRITES)
+
+
+def root(buffer: SSAValue) -> SSAValue:
+    """The buffer that a view, or a view of one, is part of; any other buffer itself."""
+    while isinstance(buffer.owner, ViewOp):
+        buffer = buffer.owner.x
+    return buffer
 
 
 def verify_covers(func: FuncOp) -> None:

@@ -39,9 +39,14 @@ class StepIo:
     """The result that holds the logits."""
 
 
+def is_step(func: FuncOp) -> bool:
+    """Whether a function has a token argument, which makes it a step."""
+    return bool(_marked(func.arg_attrs, TOKEN))
+
+
 def step_function(module: ModuleOp) -> FuncOp:
     """The module's one function with a token argument; VerifyException where there is none, or more than one."""
-    found = [op for op in module.ops if isinstance(op, FuncOp) and _marked(op.arg_attrs, TOKEN)]
+    found = [op for op in module.ops if isinstance(op, FuncOp) and is_step(op)]
     if len(found) != 1:
         raise VerifyException(f"expected one function with a {TOKEN} argument, got {len(found)}")
     return found[0]

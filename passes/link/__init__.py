@@ -11,7 +11,7 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch import AllocOp
-from lanelink.dialects.launch.step import LIFTED, verify_covers
+from lanelink.dialects.launch.step import LIFTED, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.fused import leaves
 from lanelink.dialects.tgraph.step import step_function, step_io, step_return, verify_dominance
@@ -41,7 +41,7 @@ class LinkPass(ModulePass):
         parent.insert_op_before(linked, func)
         func.detach()
         func.erase()
-        verify_covers(linked)
+        verify_linked(linked)
 
 
 def link(func: FuncOp, shim: Shim) -> FuncOp:

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch import AllocOp, ConstantOp, CopyOp, ViewOp
+from lanelink.dialects.launch.step import root
 from lanelink.dialects.tgraph import ConstantOp as TensorConstantOp
 from lanelink.dialects.tgraph import FusedOp, LiftedOp, SetRowOp
 from lanelink.dialects.tgraph import ViewOp as TensorViewOp
@@ -73,7 +74,7 @@ class Linker:
     def bind(self, value: SSAValue, held: SSAValue) -> None:
         """Says that a value lies in a buffer, or in the part of one that a view names."""
         self.buffers[value] = held
-        self._values.setdefault(_root(held), []).append(value)
+        self._values.setdefault(root(held), []).append(value)
 
     def kept_buffer(self, value: SSAValue) -> SSAValue | None:
         """The buffer of a value inside a fused op where something reads it outside its producer's launch."""
@@ -82,25 +83,25 @@ class Linker:
     def table_buffer(self, op: SetRowOp) -> SSAValue:
         """The buffer a set_row writes: its table's own, or a copy where a reader still needs the old rows."""
         held = self.buffer(op.table)
-        if self._needs_old_rows(op, _root(held)):
+        if self._needs_old_rows(op, root(held)):
             fresh = self.alloc(held.type)
             fresh.name_hint = op.result.name_hint
             self._copies.append(Draft(CopyOp, {"x": held, "out": fresh}, location=op.location))
             held = fresh
         else:
             # Nothing reads what lay there any more, so no later write need look at it.
-            self._values[_root(held)] = []
+            self._values[root(held)] = []
         self.bind(op.result, held)
         return held
 
-    def _needs_old_rows(self, op: SetRowOp, root: SSAValue) -> bool:
+    def _needs_old_rows(self, op: SetRowOp, held: SSAValue) -> bool:
         """Whether anything that reads the buffer's old contents is left, now or at the next step."""
-        if isinstance(root.owner, ConstantOp):
+        if isinstance(held.owner, ConstantOp):
             return True
         # An argument that no result becomes is there at the next step as it was.
-        if isinstance(root, BlockArgument) and root.index not in self.io.carries.values():
+        if isinstance(held, BlockArgument) and held.index not in self.io.carries.values():
             return True
-        return any(self._reads_late(use.operation, value, op) for value in self._values[root] for use in value.uses)
+        return any(self._reads_late(use.operation, value, op) for value in self._values[held] for use in value.uses)
 
     def _reads_late(self, reader: Operation, value: SSAValue, op: SetRowOp) -> bool:
         """Whether an op reads `value`, which is old rows, after a set_row or in the launch that does it."""
@@ -222,7 +223,7 @@ class Linker:
             target = self.block.args[self.io.carries[k]] if k in self.io.carries else None
             if held is target:
                 continue
-            if _root(held) in arguments:
+            if root(held) in arguments:
                 fresh = self.alloc(held.type)
                 self.emit(Draft(CopyOp, {"x": held, "out": fresh}))
                 held = fresh
@@ -245,10 +246,3 @@ def number(op: LiftedOp) -> tuple[int]:
     if op.number is None:
         raise PassFailedException(located(op, f"link {op.name}: expected numbered ops (number-ops), got one without"))
     return (op.number.value.data,)
-
-
-def _root(held: SSAValue) -> SSAValue:
-    """The buffer that a view, or a view of one, is part of."""
-    while isinstance(held.owner, ViewOp):
-        held = held.owner.x
-    return held
