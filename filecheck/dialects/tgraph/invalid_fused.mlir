@@ -65,6 +65,19 @@ func.func @fused_keeping_nothing(%x: tensor<1x64xf32>) {
 
 // -----
 
+// CHECK: sym_name = "fused_yielding_an_argument"
+// CHECK: | Operation does not verify: fused add_norm: expected to yield results of its parts, got argument 0
+func.func @fused_yielding_an_argument(%x: tensor<1x64xf32>) {
+  %r = tgraph.fused add_norm(%a = %x : tensor<1x64xf32>) -> (tensor<1x64xf32>) {
+    %b = tgraph.silu %a : tensor<1x64xf32> -> tensor<1x64xf32>
+    %c = tgraph.sigmoid %b : tensor<1x64xf32> -> tensor<1x64xf32>
+    tgraph.yield %a : tensor<1x64xf32>
+  }
+  func.return
+}
+
+// -----
+
 // CHECK: sym_name = "fused_of_a_constant"
 // CHECK: | Operation does not verify: fused add_norm: expected lifted or fused ops as parts, got tgraph.constant
 func.func @fused_of_a_constant(%x: tensor<1x64xf32>) {
