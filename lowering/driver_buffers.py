@@ -176,7 +176,10 @@ class DriverBuffers:
         size = self.func.attributes.get(ARENA)
         if not isinstance(size, IntegerAttr):
             raise PassFailedException(
-                located(self.func, f"lower-to-driver: expected buffers laid out by plan-buffers ({ARENA}), got {size}")
+                located(
+                    self.func,
+                    f"lower-to-driver: expected buffers laid out by plan-buffers ({ARENA}), got {size or 'none'}",
+                )
             )
         if not size.value.data:
             return None
@@ -204,9 +207,8 @@ class DriverBuffers:
     def _slice(self, op: AllocOp) -> SliceOp:
         offset = op.attributes.get(OFFSET)
         if not isinstance(offset, IntegerAttr) or self._arena is None:
-            raise PassFailedException(
-                located(op, f"lower-to-driver: expected an offset of plan-buffers, got {offset} ({op.result.type})")
-            )
+            got = f"{offset or 'none'} ({op.result.type})"
+            raise PassFailedException(located(op, f"lower-to-driver: expected an offset of plan-buffers, got {got}"))
         made = SliceOp(self._arena.result, offset.value.data, buffer_bytes(op.result.type))
         made.location = op.location
         return made

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.launch.buffers import AllocOp, ViewOp
@@ -97,13 +97,9 @@ def _check_first(op: Operation, value: SSAValue) -> None:
 
 
 def _lifetime(alloc: AllocOp, span: tuple[int, int] | None, end: int) -> Lifetime:
-    try:
-        size = buffer_bytes(alloc.result.type)
-    except VerifyException as error:
-        raise PassFailedException(located(alloc, f"plan-buffers: {error}")) from None
     # A buffer that nothing names keeps a place of its own for the whole step: whoever left it there may yet fill it.
     first, last = (0, end) if span is None else span
-    return Lifetime(size, first, last)
+    return Lifetime(buffer_bytes(alloc.result.type), first, last)
 
 
 __all__ = ["ARENA", "OFFSET", "PlanBuffersPass", "plan_buffers"]

@@ -1,0 +1,157 @@
+// RUN: lanelink-opt %s --split-input-file --verify-diagnostics -p plan-buffers,lower-to-driver | filecheck %s
+
+// gemv_f32_has_no_kernel
+// CHECK: lower-to-driver gemv_f32: launch.gemv_f32: expected one of 
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 1 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : memref<64x128xf32>
+  %y = launch.alloc : memref<1x128xf32>
+  launch.gemv_f32(x = %x : memref<1x64xf32>, w = %w : memref<64x128xf32>, out = %y : memref<1x128xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// format_without_kernels
+// CHECK: lower-to-driver gemv: product format: expected one of f32, f16, bf16, q8_0, got q4_k
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x256xf32> {tgraph.state = "x"}) attributes {launch.lifted = 1 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<q4_k, 128x256, transposed>
+  %y = launch.alloc : memref<1x128xf32>
+  launch.gemv(x = %x : memref<1x256xf32>, w = %w : !tgraph.rows<q4_k, 128x256, transposed>, out = %y : memref<1x128xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// fold_of_other_parts
+// CHECK: lower-to-driver fold(gather, rope): launch.fold: expected gemv or gather and norm, or gemv or gemm_parts and rope or rope_parts, got gather, rope
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %e = launch.constant #tgraph.checkpoint<"e"> : !tgraph.rows<bf16, 256x64>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], scale 1.0> : memref<256x16xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], scale 1.0> : memref<256x16xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  %z = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gather(table = %e : !tgraph.rows<bf16, 256x64>, index = %token : memref<1xi32>, out = %y : memref<1x64xf32>) covers [0]
+    launch.rope(x = %y : memref<1x64xf32>, cos = %cos : memref<256x16xf32>, sin = %sin : memref<256x16xf32>, position = %position : memref<1xi32>, out = %z : memref<1x64xf32>) {heads = 2 : i64, head_dim = 32 : i64, half = 16 : i64} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// norm_of_another_buffer
+// CHECK: lower-to-driver fold(gemv, norm): launch.fold norm x: expected the rows of the part before it, got another buffer
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"},
+  %r: memref<1x64xf32> {tgraph.state = "r"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x64, transposed>
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<64xf32>
+  %o = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf32>) covers [0]
+    launch.norm(x = %r : memref<1x64xf32>, add = %o : memref<1x64xf32>, w = %n : memref<64xf32>, out = %y : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// norm_of_parts_of_rows
+// CHECK: launch.fold norm cols: expected whole rows of 64 values, got 32
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x64, transposed>
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<32xf32>
+  %o = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf32>) covers [0]
+    launch.norm(x = %o : memref<1x64xf32>, w = %n : memref<32xf32>, out = %y : memref<1x64xf32>) {cols = 32 : i64, eps = 1.000000e-06 : f32} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// turned_product_with_another_reader
+// CHECK: launch.fold turned product: expected a rotation as its only reader, got another reader
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"},
+  %s: memref<1x64xf32> {tgraph.state = "s"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x64, transposed>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], scale 1.0> : memref<256x16xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], scale 1.0> : memref<256x16xf32>
+  %q = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %q : memref<1x64xf32>) covers [0]
+    launch.rope(x = %q : memref<1x64xf32>, cos = %cos : memref<256x16xf32>, sin = %sin : memref<256x16xf32>, position = %position : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 2 : i64, head_dim = 32 : i64, half = 16 : i64} covers [1]
+  }
+  launch.copy(x = %q : memref<1x64xf32>, out = %s : memref<1x64xf32>) covers []
+  func.return
+}
+
+// -----
+
+// rotation_of_another_buffer
+// CHECK: launch.fold rotation x: expected a product of the fold, got 1 other buffers
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"},
+  %s: memref<1x64xf32> {tgraph.state = "s"}) attributes {launch.lifted = 3 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x64, transposed>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], scale 1.0> : memref<256x16xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], scale 1.0> : memref<256x16xf32>
+  %q = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  %z = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %q : memref<1x64xf32>) covers [0]
+    launch.rope_parts(cos = %cos : memref<256x16xf32>, sin = %sin : memref<256x16xf32>, position = %position : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %q : memref<1x64xf32>, out = %y : memref<1x64xf32>) {heads = 2 : i64} covers [1]
+      launch.rope_side(x = %s : memref<1x64xf32>, out = %z : memref<1x64xf32>) {heads = 2 : i64} covers [2]
+    }
+  }
+  func.return
+}
+
+// -----
+
+// heads_of_six
+// CHECK: lower-to-driver attention: attention key head: expected a multiple of 4 values, got 6
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x12xf32> {tgraph.state = "q"},
+  %k: memref<256x6xf32> {tgraph.state = "k"}) attributes {launch.lifted = 1 : i64} {
+  %y = launch.alloc : memref<1x12xf32>
+  launch.attention(q = %q : memref<1x12xf32>, keys = %k : memref<256x6xf32>, values = %k : memref<256x6xf32>, position = %position : memref<1xi32>, out = %y : memref<1x12xf32>) {heads = 2 : i64, kv_heads = 1 : i64, head_dim = 6 : i64, value_dim = 6 : i64, scale = 1.0 : f32} covers [0]
+  func.return
+}
+
+// -----
+
+// argument_without_a_meaning
+// CHECK: lower-to-driver argument 1: expected a token, position or state, got neither
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32>) attributes {launch.lifted = 0 : i64} {
+  func.return
+}
