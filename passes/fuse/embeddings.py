@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 from lanelink.dialects.tgraph import FusedOp, FusionClass, ScaleOp
 from lanelink.passes.fuse.patterns import Chain, Parts
-from lanelink.passes.fuse.views import embedding, is_fused, is_read_once, norm
+from lanelink.passes.fuse.views import embedding, is_read_once, norm
 
 
 def _embed_scale(op: Operation) -> Parts | None:
@@ -19,11 +19,11 @@ def _embed_scale(op: Operation) -> Parts | None:
 
 def _embed_norm(op: Operation) -> Parts | None:
     """
-    A gather of embeddings, scaled or not, then the norm of its rows, quantized or not. The rows themselves are kept
-    where they have other readers, as a residual stream has.
+    A gather of embeddings, scaled or not, then the norm of its rows and of nothing added to them, quantized or not.
+    The rows themselves are kept where they have other readers, as a residual stream has.
     """
     found = norm(op)
-    if found is None or is_fused(op, FusionClass.ADD_NORM, FusionClass.ADD_NORM_QUANT) or len(found.reads) != 1:
+    if found is None or len(found.reads) != 1:
         return None
     gather = embedding(found.reads[0].owner)
     return None if gather is None else (gather, found.op)

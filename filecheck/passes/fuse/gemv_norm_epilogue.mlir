@@ -1,15 +1,19 @@
 // RUN: lanelink-opt %s -p fuse --split-input-file | filecheck %s
 
+// What stands between the parts and has nothing to do with them comes first.
 // CHECK-LABEL: func.func @norm
-func.func @norm(%x: tensor<1x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>) -> tensor<1x32xf32> {
+func.func @norm(%x: tensor<1x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>)
+    -> (tensor<1x64xf32>, tensor<1x32xf32>) {
+  // CHECK-NEXT: tgraph.silu
   // CHECK-NEXT: %h = tgraph.fused gemv_norm_epilogue(%x_1 = %x : {{.*}}, %w_1 = %w : {{.*}}) -> (tensor<1x32xf32>) {
   // CHECK-NEXT:   %y = tgraph.matmul %x_1, %w_1
   // CHECK-NEXT:   %h_1 = tgraph.fused_row rms %y
   // CHECK-NEXT:   tgraph.yield %h_1
   // CHECK-NEXT: }
   %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, !tgraph.rows<bf16, 32x64, transposed>) -> tensor<1x32xf32>
+  %a = tgraph.silu %x : tensor<1x64xf32> -> tensor<1x64xf32>
   %h = tgraph.fused_row rms %y cols 32 eps 1.000000e-06 : tensor<1x32xf32>
-  func.return %h : tensor<1x32xf32>
+  func.return %a, %h : tensor<1x64xf32>, tensor<1x32xf32>
 }
 
 // The residual on the left of the sum, which is kept, the product with its bias.
