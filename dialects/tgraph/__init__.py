@@ -12,7 +12,9 @@ from lanelink.dialects.tgraph.attributes import (
     TableKind,
     TableKindAttr,
 )
+from lanelink.dialects.tgraph.block_attention import FullAttentionOp, LutAttentionOp
 from lanelink.dialects.tgraph.constant import ConstantOp
+from lanelink.dialects.tgraph.delta import CausalConvOp, DecayOp, DeltaGate, DeltaGateAttr, GatedDeltaOp, L2NormOp
 from lanelink.dialects.tgraph.elementwise import (
     BinaryKind,
     BinaryKindAttr,
@@ -20,17 +22,22 @@ from lanelink.dialects.tgraph.elementwise import (
     GeluKind,
     GeluKindAttr,
     GeluOp,
+    ReluOp,
     ScaleOp,
     SigmoidOp,
     SiluOp,
+    SoftcapOp,
     SwigluOp,
 )
 from lanelink.dialects.tgraph.fused import FusedOp, FusionClass, FusionClassAttr, YieldOp
+from lanelink.dialects.tgraph.heads import HeadMatmulOp, JoinOp
+from lanelink.dialects.tgraph.integers import IntClampOp, IntRequantOp
 from lanelink.dialects.tgraph.lifted import LiftedOp
+from lanelink.dialects.tgraph.mixture import ExpertActivation, ExpertActivationAttr, MoeOp, Scores, ScoresAttr
 from lanelink.dialects.tgraph.products import MatmulOp, QuantizeOp
 from lanelink.dialects.tgraph.rows import FusedRowOp, NormKind, NormKindAttr, RopeOp
 from lanelink.dialects.tgraph.sampling import AdvanceOp, ArgMaxOp
-from lanelink.dialects.tgraph.shape import HeadSliceOp, ViewOp
+from lanelink.dialects.tgraph.shape import HeadSliceOp, TransposeOp, ViewOp
 from lanelink.dialects.tgraph.tables import RowGatherOp, RowsGatherOp, SetRowOp
 
 TGraph = Dialect(
@@ -45,6 +52,8 @@ TGraph = Dialect(
         SigmoidOp,
         GeluOp,
         ScaleOp,
+        ReluOp,
+        SoftcapOp,
         FusedRowOp,
         RopeOp,
         AttentionOp,
@@ -53,8 +62,20 @@ TGraph = Dialect(
         SetRowOp,
         ViewOp,
         HeadSliceOp,
+        TransposeOp,
         ArgMaxOp,
         AdvanceOp,
+        MoeOp,
+        DecayOp,
+        L2NormOp,
+        CausalConvOp,
+        GatedDeltaOp,
+        JoinOp,
+        HeadMatmulOp,
+        IntRequantOp,
+        IntClampOp,
+        FullAttentionOp,
+        LutAttentionOp,
         FusedOp,
         YieldOp,
     ],
@@ -68,6 +89,9 @@ TGraph = Dialect(
         BinaryKindAttr,
         GeluKindAttr,
         NormKindAttr,
+        ScoresAttr,
+        ExpertActivationAttr,
+        DeltaGateAttr,
         FusionClassAttr,
     ],
 )
@@ -77,32 +101,49 @@ __all__ = [
     "ArgMaxOp",
     "AttentionOp",
     "BinaryKind",
+    "CausalConvOp",
     "CheckpointAttr",
     "ConstantOp",
+    "DecayOp",
+    "DeltaGate",
     "ElementwiseOp",
+    "ExpertActivation",
+    "FullAttentionOp",
     "FusedOp",
     "FusedRowOp",
     "FusionClass",
+    "GatedDeltaOp",
     "GeluKind",
     "GeluOp",
+    "HeadMatmulOp",
     "HeadSliceOp",
+    "IntClampOp",
+    "IntRequantOp",
+    "JoinOp",
+    "L2NormOp",
     "LiftedOp",
+    "LutAttentionOp",
     "MatmulOp",
+    "MoeOp",
     "NormKind",
     "Q8Type",
     "QuantizeOp",
+    "ReluOp",
     "RopeOp",
     "RopeTableAttr",
     "RowGatherOp",
     "RowsGatherOp",
     "RowsType",
     "ScaleOp",
+    "Scores",
     "SetRowOp",
     "SigmoidOp",
     "SiluOp",
+    "SoftcapOp",
     "SwigluOp",
     "TGraph",
     "TableKind",
+    "TransposeOp",
     "ViewOp",
     "YieldOp",
 ]

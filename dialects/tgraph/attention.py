@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, TensorType, f32
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, TensorType, UnitAttr, f32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -26,9 +26,9 @@ class AttentionOp(LiftedOp):
     softmax(scale · q · kᵀ) · v, head by head, causal (Vaswani et al.; grouped heads: Ainslie et al.).
 
     q is [R, heads·head_dim]; keys [C, kv_heads·head_dim] and values [C, kv_heads·value_dim] are tables whose rows
-    0 … position+r row r attends to (all C rows without a position). `window` keeps the last so many of them; a sink
-    (one value a head) joins the softmax's max and sum and adds no value. scale is 1/sqrt(head_dim) unless given;
-    `softcap` c turns a score s to c·tanh(s/c).
+    0 … position+r row r attends to (all C rows without a position). `window` keeps the last so many of them,
+    or, `chunked`, those of the row's own chunk of so many positions; a sink (one value a head) joins
+    the softmax's max and sum and adds no value. scale is 1/sqrt(head_dim) unless given; `softcap` c turns a score s to c·tanh(s/c).
 
     Example:
     ```mlir
@@ -44,6 +44,7 @@ class AttentionOp(LiftedOp):
     head_dim = prop_def(IntegerAttr[I64])
     value_dim = prop_def(IntegerAttr[I64])
     window = opt_prop_def(IntegerAttr[I64])
+    chunked = opt_prop_def(UnitAttr)
     scale = opt_prop_def(FloatAttr[Float32Type])
     softcap = opt_prop_def(FloatAttr[Float32Type])
     q = operand_def()
@@ -59,7 +60,8 @@ class AttentionOp(LiftedOp):
     assembly_format = (
         "$q `,` $keys `,` $values (`at` $position^)? (`sinks` $sinks^ `:` type($sinks))? "
         "`heads` $heads `kv_heads` $kv_heads "
-        "`head_dim` $head_dim `value_dim` $value_dim (`window` $window^)? (`scale` custom<F32>($scale)^)? "
+        "`head_dim` $head_dim `value_dim` $value_dim (`window` $window^)? (`chunked` $chunked^)? "
+        "(`scale` custom<F32>($scale)^)? "
         "(`softcap` custom<F32>($softcap)^)? "
         "(`number` $number^)? attr-dict `:` type($q) `,` type($keys) `,` type($values) `->` type($result)"
     )
@@ -76,6 +78,7 @@ class AttentionOp(LiftedOp):
         head_dim: int,
         value_dim: int | None = None,
         window: int | None = None,
+        chunked: bool = False,
         scale: float | None = None,
         softcap: float | None = None,
         sinks: SSAValue | None = None,
@@ -90,6 +93,7 @@ class AttentionOp(LiftedOp):
                 "head_dim": int_attr(head_dim),
                 "value_dim": int_attr(value_dim),
                 "window": opt_int_attr(window),
+                "chunked": UnitAttr() if chunked else None,
                 "scale": None if scale is None else FloatAttr(scale, f32),
                 "softcap": None if softcap is None else FloatAttr(softcap, f32),
             },
@@ -107,6 +111,8 @@ class AttentionOp(LiftedOp):
         positive(heads=heads, kv_heads=kv_heads, head_dim=head_dim, value_dim=value_dim)
         if self.window is not None:
             positive(window=self.window.value.data)
+        elif self.chunked is not None:
+            raise VerifyException("attention chunked: expected a window beside it, got none")
         rows, width = matrix(self.q, "attention q")
         same(f"attention q width: {heads} heads of {head_dim}", heads * head_dim, width)
         capacity, key_width = matrix(self.keys, "attention keys")

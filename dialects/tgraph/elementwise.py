@@ -200,3 +200,50 @@ class ScaleOp(UnaryOp):
 
     def __init__(self, x: SSAValue, factor: float) -> None:
         super().__init__(operands=[x], properties={"factor": FloatAttr(factor, f32)}, result_types=[x.type])
+
+
+@irdl_op_definition
+class ReluOp(UnaryOp):
+    """
+    max(x, 0).
+
+    Example:
+    ```mlir
+    %y = tgraph.relu %x : tensor<1x64xf32> -> tensor<1x64xf32>
+    ```
+    """
+
+    name = "tgraph.relu"
+
+    assembly_format = "$x (`number` $number^)? attr-dict `:` type($x) `->` type($result)"
+
+    def __init__(self, x: SSAValue) -> None:
+        super().__init__(operands=[x], result_types=[x.type])
+
+
+@irdl_op_definition
+class SoftcapOp(UnaryOp):
+    """
+    cap · tanh(x / cap) (Gemma 2).
+
+    Example:
+    ```mlir
+    %y = tgraph.softcap %x at 3.000000e+01 : tensor<1x64xf32> -> tensor<1x64xf32>
+    ```
+    """
+
+    name = "tgraph.softcap"
+
+    cap = prop_def(FloatAttr[Float32Type])
+
+    custom_directives = (F32,)
+
+    assembly_format = "$x `at` custom<F32>($cap) (`number` $number^)? attr-dict `:` type($x) `->` type($result)"
+
+    def __init__(self, x: SSAValue, cap: float) -> None:
+        super().__init__(operands=[x], properties={"cap": FloatAttr(cap, f32)}, result_types=[x.type])
+
+    def verify_(self) -> None:
+        super().verify_()
+        if not self.cap.value.data > 0:
+            raise VerifyException(f"softcap: expected a cap of more than 0, got {self.cap.value.data}")

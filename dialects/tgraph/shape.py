@@ -87,3 +87,30 @@ class HeadSliceOp(LiftedOp):
                 f"head_slice: expected a range inside every {every} values, got [{start}, {start + width})"
             )
         same("head_slice result", (rows, held // every * width), matrix(self.result, "head_slice result"))
+
+
+@irdl_op_definition
+class TransposeOp(LiftedOp):
+    """
+    Rows to columns.
+
+    Example:
+    ```mlir
+    %y = tgraph.transpose %x : tensor<3x128xf32> -> tensor<128x3xf32>
+    ```
+    """
+
+    name = "tgraph.transpose"
+
+    x = operand_def()
+    result = result_def()
+
+    assembly_format = "$x (`number` $number^)? attr-dict `:` type($x) `->` type($result)"
+
+    def __init__(self, x: SSAValue) -> None:
+        rows, width = matrix(x, "transpose x")
+        super().__init__(operands=[x], result_types=[TensorType(f32, [width, rows])])
+
+    def verify_(self) -> None:
+        rows, width = matrix(self.x, "transpose x")
+        same("transpose result", (width, rows), matrix(self.result, "transpose result"))

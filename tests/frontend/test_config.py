@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.config import Activation, DecoderConfig, parse_config, read_config

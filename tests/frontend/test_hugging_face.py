@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.hugging_face import open_directory

@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp, NameLoc
+from xdsl.dialects.func import Func, ReturnOp
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics, module_target
 from lanelink.dialects.tgraph import (
@@ -28,12 +34,6 @@ from lanelink.dialects.tgraph.step import step_function, step_io, verify_dominan
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.frontend.rope import DefaultRope, inverse_frequencies
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp, NameLoc
-from xdsl.dialects.func import Func, ReturnOp
-from xdsl.parser import Parser
-from xdsl.printer import Printer
-
 from lanelink.universe import LANELINK_UNIVERSE
 
 MODELS = Path(__file__).parents[1] / "models"

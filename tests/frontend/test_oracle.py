@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from lanelink.dialects.formats import Format
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint

@@ -6,6 +6,7 @@ from math import pi
 
 import numpy as np
 import pytest
+
 from lanelink.dialects.formats import Format
 from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope, inverse_frequencies, rounded
 

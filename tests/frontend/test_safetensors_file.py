@@ -15,6 +15,7 @@ import pytest
 import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError, MappedFile, StoredTensor
 from lanelink.frontend.json_file import LARGEST_JSON

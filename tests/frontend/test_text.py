@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.text import ByteText, open_text
 
