@@ -1,0 +1,366 @@
+"""Constructors of every op and attribute, the examples of their docstrings, and text that could bend a value."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from inspect import getdoc
+from io import StringIO
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr, TensorType, f16, f32, i32
+from xdsl.dialects.func import Func, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import Numerics, TargetAttr
+from lanelink.dialects.tgraph import (
+    AdvanceOp,
+    ArgMaxOp,
+    AttentionOp,
+    BinaryKind,
+    CheckpointAttr,
+    ConstantOp,
+    ElementwiseOp,
+    FusedOp,
+    FusedRowOp,
+    FusionClass,
+    GeluKind,
+    GeluOp,
+    HeadSliceOp,
+    MatmulOp,
+    NormKind,
+    Q8Type,
+    QuantizeOp,
+    RopeOp,
+    RopeTableAttr,
+    RowGatherOp,
+    RowsGatherOp,
+    RowsType,
+    ScaleOp,
+    SetRowOp,
+    SigmoidOp,
+    SiluOp,
+    SwigluOp,
+    TableKind,
+    TGraph,
+    ViewOp,
+    YieldOp,
+)
+from lanelink.dialects.tgraph.step import verify_dominance
+
+
+def floats(*shape: int) -> TensorType[Attribute]:
+    return TensorType(f32, shape)
+
+
+def ints(count: int) -> TensorType[Attribute]:
+    return TensorType(i32, [count])
+
+
+ROWS = RowsType(Format.BF16, 96, 64, transposed=True)
+TABLE = RowsType(Format.BF16, 96, 64)
+
+Make = Callable[..., Operation]
+CONSTRUCTED: dict[str, tuple[list[Attribute], Make, Attribute]] = {
+    # name: (operand types, constructor, result type)
+    "matmul": ([floats(2, 64), ROWS], MatmulOp, floats(2, 96)),
+    "matmul, not transposed": ([floats(2, 96), TABLE], MatmulOp, floats(2, 64)),
+    "matmul, values": ([floats(2, 64), floats(64, 7)], MatmulOp, floats(2, 7)),
+    "matmul, q8": ([Q8Type(2, 64), RowsType(Format.Q8_0, 96, 64, transposed=True)], MatmulOp, floats(2, 96)),
+    "quantize": ([floats(2, 64)], QuantizeOp, Q8Type(2, 64)),
+    "quantize, two planes": ([floats(2, 64)], lambda x: QuantizeOp(x, 2), Q8Type(2, 64, 2)),
+    "elementwise": ([floats(2, 8)] * 2, lambda a, b: ElementwiseOp(BinaryKind.ADD, a, b), floats(2, 8)),
+    "swiglu": ([floats(2, 8)] * 2, SwigluOp, floats(2, 8)),
+    "silu": ([floats(2, 8)], SiluOp, floats(2, 8)),
+    "sigmoid": ([floats(2, 8)], SigmoidOp, floats(2, 8)),
+    "gelu": ([floats(2, 8)], lambda x: GeluOp(GeluKind.TANH, x), floats(2, 8)),
+    "scale": ([floats(2, 8)], lambda x: ScaleOp(x, 0.5), floats(2, 8)),
+    "softmax": ([floats(2, 8)], lambda x: FusedRowOp(NormKind.SOFTMAX, x, 8), floats(2, 8)),
+    "layernorm": (
+        [floats(2, 8), floats(4), floats(4), floats(2, 8)],
+        lambda x, w, b, r: FusedRowOp(NormKind.LAYERNORM, x, 4, eps=1e-5, weight=w, bias=b, residual=r),
+        floats(2, 8),
+    ),
+    "rope": (
+        [floats(2, 32), floats(9, 4), floats(9, 4), ints(1)],
+        lambda x, c, s, p: RopeOp(x, c, s, p, heads=4, head_dim=8, half=4),
+        floats(2, 32),
+    ),
+    "rope, cut tables": (
+        [floats(2, 32), floats(2, 3), floats(2, 3)],
+        lambda x, c, s: RopeOp(x, c, s, None, heads=4, head_dim=8, half=3),
+        floats(2, 32),
+    ),
+    "attention": (
+        [floats(2, 32), floats(9, 16), floats(9, 16), ints(1)],
+        lambda q, k, v, p: AttentionOp(q, k, v, p, heads=4, kv_heads=2, head_dim=8),
+        floats(2, 32),
+    ),
+    "attention, all": (
+        [floats(2, 32), floats(9, 16), floats(9, 6), ints(1), floats(4)],
+        lambda q, k, v, p, s: AttentionOp(
+            q, k, v, p, heads=4, kv_heads=2, head_dim=8, value_dim=3, window=5, scale=0.5, softcap=30.0, sinks=s
+        ),
+        floats(2, 12),
+    ),
+    "row_gather": ([TABLE, ints(1)], RowGatherOp, floats(1, 64)),
+    "row_gather, fixed": ([floats(9, 16)], lambda t: RowGatherOp(t, row=8), floats(1, 16)),
+    "rows_gather": ([TABLE, ints(3)], RowsGatherOp, floats(3, 64)),
+    "set_row": ([floats(9, 16), floats(2, 16), ints(1)], SetRowOp, floats(9, 16)),
+    "set_row, fixed": ([floats(9, 16), floats(2, 16)], lambda t, s: SetRowOp(t, s, row=7), floats(9, 16)),
+    "view": ([floats(4, 8)], lambda x: ViewOp(x, 8, floats(2, 12)), floats(2, 12)),
+    "head_slice": ([floats(4, 32)], lambda x: HeadSliceOp(x, start=2, width=3, every=8), floats(4, 12)),
+    "arg_max": ([floats(4, 32)], ArgMaxOp, ints(4)),
+    "advance": ([ints(1)], lambda p: AdvanceOp(p, 4), ints(1)),
+    "constant": ([], lambda: ConstantOp(CheckpointAttr("w"), ROWS), ROWS),
+    "constant, table": (
+        [],
+        lambda: ConstantOp(RopeTableAttr(TableKind.SIN, [1.0, 0.1], 1.2), floats(9, 2)),
+        floats(9, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(CONSTRUCTED))
+def test_constructors(name: str):
+    operands, make, result = CONSTRUCTED[name]
+    block = Block(arg_types=operands)
+    op = make(*block.args)
+    block.add_op(op)
+    op.verify()
+    assert [r.type for r in op.results] == [result]
+    assert list(op.operands) == list(block.args)
+    assert f'"{op.name}"' in printed(op, generic=True)
+
+
+def test_attention_scale_is_that_of_the_head_unless_given():
+    operands, make, _ = CONSTRUCTED["attention"]
+    op = make(*Block(arg_types=operands).args)
+    assert isinstance(op, AttentionOp)
+    assert op.effective_scale == 8**-0.5
+
+
+def two_parts(x: SSAValue) -> FusedOp:
+    body = Block(arg_types=[x.type])
+    first = SiluOp(body.args[0])
+    second = SigmoidOp(first.result)
+    body.add_ops([first, second, YieldOp(second.result)])
+    return FusedOp(FusionClass.ADD_NORM, [x], [x.type], Region(body))
+
+
+def test_fused_and_its_parts():
+    outer = Block(arg_types=[floats(1, 8)])
+    inner = two_parts(outer.args[0])
+    body = Block(arg_types=[floats(1, 8)])
+    nested = two_parts(body.args[0])
+    last = ScaleOp(nested.outputs[0], 2.0)
+    body.add_ops([nested, last, YieldOp(last.result, nested.outputs[0])])
+    op = FusedOp(FusionClass.NORM_QUANT, [inner.outputs[0]], [floats(1, 8)] * 2, Region(body))
+    outer.add_ops([inner, op])
+    op.verify()
+    assert op.parts == [nested, last]
+    assert [leaf.name for leaf in op.leaves()] == ["tgraph.silu", "tgraph.sigmoid", "tgraph.scale"]
+    assert list(op.yielded) == [last.result, nested.outputs[0]]
+
+
+def test_q8_of_three_planes_is_refused():
+    with pytest.raises(VerifyException, match=r"q8: expected 1 or 2 planes, got 3"):
+        Q8Type(1, 32, 3)
+
+
+def test_a_halves_constant_is_refused():
+    with pytest.raises(VerifyException, match=r"got tensor<4xf16>"):
+        ConstantOp(CheckpointAttr("w"), TensorType(f16, [4])).verify()
+
+
+# Text
+
+
+def context() -> Context:
+    loaded = Context()
+    for dialect in (Builtin, Func, TGraph):
+        loaded.load_dialect(dialect)
+    loaded.load_attr_or_type(TargetAttr)
+    return loaded
+
+
+def printed(op: Operation, *, generic: bool = False) -> str:
+    out = StringIO()
+    Printer(out, print_generic_format=generic).print_op(op)
+    return out.getvalue()
+
+
+def examples() -> list[tuple[str, str]]:
+    """(op, text of its docstring's example) of every op of the dialect but the terminator."""
+    found: list[tuple[str, str]] = []
+    for op in TGraph.operations:
+        blocks = re.findall(r"Example:\n\s*```mlir\n(.*?)```", getdoc(op) or "", re.DOTALL)
+        found += [(op.name, dedent(block)) for block in blocks]
+    return found
+
+
+def test_every_op_has_an_example():
+    assert {op.name for op in TGraph.operations} - {name for name, _ in examples()} == {"tgraph.yield"}
+
+
+@pytest.mark.parametrize(("name", "text"), examples())
+def test_examples_parse_verify_and_print_back(name: str, text: str):
+    """An example names operands of its surroundings: they become arguments, of the types it gives them."""
+    parser = Parser(context(), text)
+    while parser.pos < len(text.rstrip()):
+        parser.parse_op()
+    free = {
+        operand: value.type for operand, values in parser.forward_ssa_references.items() for value in values.values()
+    }
+    arguments = ", ".join(f"%{operand}: {kind}" for operand, kind in free.items())
+    whole = f"func.func @example({arguments}) {{\n{text}\nfunc.return\n}}"
+    module = Parser(context(), whole).parse_module()
+    module.verify()
+    assert name in [op.name for op in module.walk()]
+    for generic in (False, True):
+        again = Parser(context(), printed(module, generic=generic)).parse_module()
+        assert again.is_structurally_equivalent(module)
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<f", value)
+
+
+PATTERNS = [
+    0,
+    1 << 31,
+    1,
+    0x7F800000,
+    0xFF800000,
+    0x7FC00000,
+    0xFFC01234,
+    0x3DCCCCCE,
+    0x4CEB79A3,
+    0x7F7FFFFF,
+    0x501502F9,
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_f32_fields_keep_every_bit(pattern: int):
+    keeps_bits(struct.unpack("<f", struct.pack("<I", pattern))[0])
+
+
+@given(st.floats(width=32))
+def test_any_f32_field_keeps_every_bit(value: float):
+    keeps_bits(value)
+
+
+def keeps_bits(value: float) -> None:
+    block = Block(arg_types=[floats(1, 8), floats(4, 8)])
+    x, t = block.args
+    at = AttentionOp(x, t, t, None, heads=1, kv_heads=1, head_dim=8, scale=value, softcap=max(abs(value), 1.0))
+    block.add_ops([ScaleOp(x, value), FusedRowOp(NormKind.RMS, x, 8, eps=value), at, ReturnOp()])
+    func = FuncOp("f", ([floats(1, 8), floats(4, 8)], []), Region(block))
+    for generic in (False, True):
+        module = Parser(context(), printed(ModuleOp([func.clone()]), generic=generic)).parse_module()
+        (read,) = module.body.block.ops
+        assert isinstance(read, FuncOp)
+        scale, row, attention, _ = read.body.block.ops
+        assert isinstance(scale, ScaleOp)
+        assert isinstance(row, FusedRowOp)
+        assert isinstance(attention, AttentionOp)
+        assert row.eps is not None
+        assert attention.scale is not None
+        for field in (scale.factor, row.eps, attention.scale):
+            assert bits(field.value.data) == bits(value)
+
+
+def reread(attribute: Attribute) -> Attribute:
+    out = StringIO()
+    Printer(out).print_attribute(attribute)
+    return Parser(context(), out.getvalue()).parse_attribute()
+
+
+@given(st.lists(st.floats(0, 65536, width=32), min_size=1, max_size=4), st.floats(0, 65536, width=32))
+def test_rope_tables_keep_every_bit(frequencies: list[float], scale: float):
+    attribute = RopeTableAttr(TableKind.COS, frequencies, scale)
+    read = reread(attribute)
+    assert isinstance(read, RopeTableAttr)
+    assert [bits(v) for v in read.values] == [bits(v) for v in frequencies]
+    assert bits(read.scale.value.data) == bits(scale)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_names_keep_every_character(name: str):
+    assert reread(CheckpointAttr(name)) == CheckpointAttr(name)
+    target = TargetAttr(name, 90, 132, 227, Numerics.INT8)
+    assert reread(target) == target
+
+
+@pytest.mark.parametrize("name", ["a\nb", 'a"b', "a\\b", "a\\22b", "é", "日本", "\x00", '"', "\\"])
+def test_names_that_text_could_bend(name: str):
+    assert reread(CheckpointAttr(name)) == CheckpointAttr(name)
+    if name.isascii():  # xDSL itself reads a printed string of other characters back as bytes
+        assert reread(StringAttr(name)) == StringAttr(name)
+
+
+def test_bytes_that_are_no_text_are_refused():
+    with pytest.raises(ParseError, match=r"expected UTF-8 in a string, got byte 0xff at 1"):
+        Parser(context(), r'#tgraph.checkpoint<"a\FF">').parse_attribute()
+
+
+# Dominance, which ops built through Python can break
+
+
+def module_of(*ops: Operation, arguments: list[Attribute]) -> ModuleOp:
+    block = Block(ops, arg_types=arguments)
+    block.add_op(ReturnOp())
+    return ModuleOp([FuncOp("f", (arguments, []), Region(block))])
+
+
+def test_a_use_before_its_definition():
+    late = ConstantOp(CheckpointAttr("w"), floats(1, 8))
+    module = module_of(SiluOp(late.result), late, arguments=[])
+    module.verify()
+    with pytest.raises(VerifyException, match=r"tgraph.silu: operand 0 \(a result of tgraph.constant\) does not"):
+        verify_dominance(module)
+
+
+def test_a_value_of_another_function():
+    held = ConstantOp(CheckpointAttr("w"), floats(1, 8))
+    first, second = module_of(held, arguments=[]), module_of(SiluOp(held.result), arguments=[])
+    other = second.body.block.first_op
+    assert other is not None
+    other.detach()
+    first.body.block.add_op(other)
+    with pytest.raises(VerifyException, match=r"tgraph.silu: operand 0 \(a result of tgraph.constant\) does not"):
+        verify_dominance(first)
+
+
+def test_an_argument_of_another_block():
+    stray = Block(arg_types=[floats(1, 8)])
+    with pytest.raises(VerifyException, match=r"operand 0 \(argument 0 of another block\) does not dominate its use"):
+        verify_dominance(module_of(SiluOp(stray.args[0]), arguments=[]))
+
+
+def test_a_use_before_its_definition_inside_a_fused_op():
+    held = ConstantOp(CheckpointAttr("w"), floats(1, 8))
+    fused = two_parts(held.result)
+    first = fused.body.block.first_op
+    last = fused.body.block.last_op
+    assert first is not None
+    assert last is not None
+    first.detach()
+    fused.body.block.insert_op_before(first, last)
+    with pytest.raises(VerifyException, match=r"tgraph.sigmoid: operand 0 \(a result of tgraph.silu\) does not"):
+        verify_dominance(module_of(held, fused, arguments=[]))
+
+
+def test_what_dominates_is_let_through():
+    held = ConstantOp(CheckpointAttr("w"), floats(1, 8))
+    verify_dominance(module_of(held, two_parts(held.result), SiluOp(held.result), arguments=[]))
