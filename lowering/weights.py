@@ -11,14 +11,15 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, TableKind
 from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.fused import FusedOp
 from lanelink.dialects.tgraph.products import MatmulOp
 from lanelink.lowering.formats import CODECS, FormatError, decode, encode, file_rows
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]

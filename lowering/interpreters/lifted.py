@@ -11,6 +11,10 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import I64, IntegerAttr, TensorType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError
+
 from lanelink.dialects.tgraph.attention import AttentionOp
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.dialects.tgraph.elementwise import (
@@ -32,9 +36,6 @@ from lanelink.dialects.tgraph.tables import RowGatherOp, RowsGatherOp, SetRowOp
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize
 from lanelink.lowering.functions import Activation, BinaryOp
-from xdsl.dialects.builtin import I64, IntegerAttr, TensorType
-from xdsl.ir import Attribute
-from xdsl.utils.exceptions import InterpretationError
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 Ints: TypeAlias = npt.NDArray[np.int32]

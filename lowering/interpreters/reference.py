@@ -11,16 +11,17 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
 from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.fused import FusedOp
 from lanelink.dialects.tgraph.lifted import LiftedOp
 from lanelink.dialects.tgraph.step import located, step_function, step_return
 from lanelink.lowering.interpreters.lifted import Function, Value, function_of
 from lanelink.lowering.weights import Constants
-from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
 
 Array: TypeAlias = npt.NDArray[Any]
 Instruction: TypeAlias = Callable[[list[Value]], None]

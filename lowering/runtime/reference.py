@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
 from lanelink.dialects.tgraph.attention import AttentionOp
 from lanelink.dialects.tgraph.rows import RopeOp
 from lanelink.dialects.tgraph.step import step_function, step_io
@@ -14,8 +17,6 @@ from lanelink.lowering.interpreters.lifted import shape_of
 from lanelink.lowering.interpreters.reference import StepInterpreter, zero_inputs
 from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, StepShape, check_step, decode_by_steps
 from lanelink.lowering.weights import Constants
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 
 class ReferenceBackend:
