@@ -67,7 +67,8 @@ class Memory:
         if guard.size == 1 and guard.item():
             return m
         if m is None:
-            return np.broadcast_to(guard, (self.blocks, self.threads))
+            full = (self.blocks, self.threads)
+            return guard if guard.shape == full else np.broadcast_to(guard, full)
         return m & guard
 
     def lanes(self, m: Array, shape: tuple[int, ...]) -> Array:

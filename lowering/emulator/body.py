@@ -53,6 +53,9 @@ class BodyReader:
         self.result = Body()
         self.scopes: list[_Scope] = []
         self.count = 0
+        # One Name object for each name: most operands of a text are a few hundred registers.
+        self.names: dict[str, Name] = {}
+        self.resolved: dict[str, str] = {}
         # Labels may be used before they are seen: branches are bound once the whole body is read.
         self.pending: list[tuple[int, tuple[str, ...]]] = []
 
@@ -66,6 +69,7 @@ class BodyReader:
                 self._open()
             elif cursor.accept("}"):
                 self.scopes.pop()
+                self.resolved.clear()
             elif token.text.startswith("."):
                 self._directive()
             elif token.kind == "word" and cursor.tokens[cursor.index + 1].text == ":":
@@ -82,10 +86,12 @@ class BodyReader:
             raise self.cursor.error(f"braces nested at most {_DEEPEST} deep")
         self.scopes.append(_Scope(f"#{self.count}" if self.count else ""))
         self.count += 1
+        self.resolved.clear()
 
     def _directive(self) -> None:
         cursor = self.cursor
         token = cursor.next()
+        self.resolved.clear()
         match token.text:
             case ".reg":
                 self._registers()
@@ -165,6 +171,8 @@ class BodyReader:
 
     def _operand(self, depth: int = 0) -> Operand:
         cursor = self.cursor
+        if cursor.peek.kind == "word":
+            return self._named()
         if cursor.accept("["):
             return self._address()
         for left, right in (("{", "}"), ("(", ")")):
@@ -174,10 +182,21 @@ class BodyReader:
             return Not(Name(self._resolve(cursor.word("a predicate").text)))
         if cursor.peek.kind == "number" or cursor.peek.text == "-":
             return Immediate(*cursor.number("a number"))
+        raise cursor.error("an operand")
+
+    def _named(self) -> Operand:
+        cursor = self.cursor
         name = self._resolve(cursor.word("an operand").text)
         if cursor.accept("|"):
             return Pair(Name(name), Name(self._resolve(cursor.word("a predicate").text)))
-        return Name(name, self._offset())
+        offset = self._offset()
+        return Name(name, offset) if offset else self._name(name)
+
+    def _name(self, text: str) -> Name:
+        found = self.names.get(text)
+        if found is None:
+            found = self.names[text] = Name(text)
+        return found
 
     def _vector(self, closing: str, depth: int) -> Vector:
         cursor = self.cursor
@@ -193,7 +212,7 @@ class BodyReader:
     def _address(self) -> Address:
         cursor = self.cursor
         if cursor.peek.kind == "word":
-            base = Name(self._resolve(cursor.next().text))
+            base = self._name(self._resolve(cursor.next().text))
             offset = self._offset()
         else:
             base, offset = None, self._signed()
@@ -201,9 +220,11 @@ class BodyReader:
         return Address(base, offset)
 
     def _offset(self) -> int:
-        if self.cursor.accept("+"):
+        following = self.cursor.peek.text
+        if following == "+":
+            self.cursor.next()
             return self._signed()
-        return self._signed() if self.cursor.peek.text == "-" else 0
+        return self._signed() if following == "-" else 0
 
     def _signed(self) -> int:
         token = self.cursor.peek
@@ -214,6 +235,12 @@ class BodyReader:
 
     def _resolve(self, name: str) -> str:
         """The unique name of what the innermost scope that declares `name` calls so; other names stay as they are."""
+        found = self.resolved.get(name)
+        if found is None:
+            found = self.resolved[name] = self._declared(name)
+        return found
+
+    def _declared(self, name: str) -> str:
         # A component of a special register (%tid.x) is part of its name; nothing declared holds a dot.
         for scope in reversed(self.scopes):
             kind = scope.register(name)

@@ -49,13 +49,28 @@ class CompiledBlock:
     live_in: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledEntry:
-    """An entry's blocks in text order, with what their registers start from."""
+Blocks: TypeAlias = tuple[CompiledBlock, ...]
 
-    blocks: tuple[CompiledBlock, ...]
-    program: Program
-    source: str
+
+class CompiledEntry:
+    """An entry's blocks in text order, with what their registers start from.
+
+    Every instruction has been decoded; the Python of the blocks is compiled when the entry first runs, as most entries of a
+    module never do.
+    """
+
+    def __init__(self, name: str, program: Program, source: str, make: Callable[[dict[str, object]], Blocks]) -> None:
+        self.name = name
+        self.program = program
+        self.source = source
+        self._make = make
+        self._blocks: Blocks | None = None
+
+    @property
+    def blocks(self) -> Blocks:
+        if self._blocks is None:
+            self._blocks = self._make(_compiled(self.source, self.program, self.name))
+        return self._blocks
 
 
 def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
@@ -91,22 +106,23 @@ def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
         out: set[int] = set().union(*(live[s] for s in block.successors()))
         pieces.append(e.source(f"block{block.index}", out, result))
     source = "\n".join(pieces)
-    functions = _compiled(source, program, entry.name)
-    inputs = frozenset(program.inputs)
-    compiled = tuple(
-        CompiledBlock(
-            cast("BlockFunction", functions[f"block{block.index}"]),
-            block.ending,
-            block.targets,
-            block.guard is not None,
-            block.ending_at,
-            barrier,
-            *_waits(block, entry, program),
-            frozenset(live[block.index]) - inputs,
+
+    def make(functions: dict[str, object]) -> Blocks:
+        return tuple(
+            CompiledBlock(
+                cast("BlockFunction", functions[f"block{block.index}"]),
+                block.ending,
+                block.targets,
+                block.guard is not None,
+                block.ending_at,
+                barrier,
+                *_waits(block, entry, program),
+                frozenset(live[block.index]) - frozenset(program.inputs),
+            )
+            for block, barrier in zip(blocks, barriers, strict=True)
         )
-        for block, barrier in zip(blocks, barriers, strict=True)
-    )
-    return CompiledEntry(compiled, program, source)
+
+    return CompiledEntry(entry.name, program, source, make)
 
 
 def _decode(e: Emitter, at: int, instruction: Instruction) -> None:

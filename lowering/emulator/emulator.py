@@ -1,7 +1,9 @@
 """The emulator: memory, modules and launches."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,12 +94,12 @@ class Emulator:
 
     def load(self, ptx: str, name: str = "ptx") -> Module:
         """Parse and decode a module. Raises PtxError, by line, for anything that is not known."""
-        module = parse_ptx(ptx, name)
+        module, codes = _decoded(ptx, name)
         addresses = {v.name: self._variable(v) for v in module.variables.values() if v.space in ("global", "const")}
         entries: dict[str, Entry] = {}
         for info in module.entries.values():
             own = {v.name: self._variable(v) for v in info.body.variables.values() if v.space in ("global", "const")}
-            entries[info.name] = Entry(info, module, compile_entry(info, module), {**addresses, **own})
+            entries[info.name] = Entry(info, module, codes[info.name], {**addresses, **own})
         return Module(module, entries)
 
     def _variable(self, variable: Variable) -> int:
@@ -153,3 +155,17 @@ class Emulator:
         if self._races is not None:
             self._races.begin_chunk(wave)
         return wave.run(entry.code, registers, steps)
+
+
+@lru_cache(maxsize=64)
+def _decoded(ptx: str, name: str) -> tuple[PtxModule, dict[str, CompiledEntry]]:
+    """A module and its entries' code, which say nothing of any one emulator: kept for the next one that loads the same text."""
+    # Decoding makes many small objects and no cycles to speak of: collecting while it runs would near double its time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        module = parse_ptx(ptx, name)
+        return module, {info.name: compile_entry(info, module) for info in module.entries.values()}
+    finally:
+        if collecting:
+            gc.enable()

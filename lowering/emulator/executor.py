@@ -22,13 +22,13 @@ class Wave(Warps):
     those at a barrier of their block, by the block that holds the barrier.
     """
 
-    entry: CompiledEntry
+    code: tuple[CompiledBlock, ...]
     registers: list[Array]
     steps: int
 
     def run(self, entry: CompiledEntry, registers: list[Array], steps: int) -> int:
         """Run to the end of every thread; `steps` bounds the basic blocks run, and what is left of it is returned."""
-        self.entry = entry
+        self.code = entry.blocks
         self.registers = registers
         self.waiting: dict[int, Array] = {}
         self.parked: dict[int, Array] = {}
@@ -36,7 +36,7 @@ class Wave(Warps):
         self.needed: dict[tuple[int, ...], frozenset[int]] = {}
         self.alive: Array | None = None
         self.gone: Array | None = None
-        blocks = entry.blocks
+        blocks = self.code
         pc: int | None = 0
         m: Array | None = None
         while pc is not None:
@@ -61,7 +61,7 @@ class Wave(Warps):
         key = (*self.waiting, -1, *self.parked, -1, *self.barred)
         found = self.needed.get(key)
         if found is None:
-            blocks = self.entry.blocks
+            blocks = self.code
             found = frozenset[int]().union(*(blocks[pc].live_in for pc in (*self.waiting, *self.parked)))
             found = found.union(*(blocks[pc + 1].live_in for pc in self.barred))
             self.needed[key] = found
@@ -161,7 +161,7 @@ class Wave(Warps):
     def _barrier(
         self, pc: int, mine: Array | None, left: "Array | bool", m: Array | None
     ) -> tuple[int | None, Array | None]:
-        if mine is None and self.entry.blocks[pc].barrier[1] is None:
+        if mine is None and self.code[pc].barrier[1] is None:
             # Everyone is here.
             if self.races is not None:
                 self.races.barrier(self, None)
@@ -202,7 +202,7 @@ class Wave(Warps):
 
     def _park(self, pc: int, block: CompiledBlock, m: Array) -> Array | None:
         """Set aside the warps whose members are not all here; the others go on."""
-        if not self.waiting and not self.parked and not self.barred:
+        if self.whole_warps(m) or (not self.waiting and not self.parked and not self.barred):
             return m
         missing: Array | None = None
         members = [np.full((1, 1), mask, np.uint32) for mask in {w[0] for w in block.waits}]
@@ -245,7 +245,7 @@ class Wave(Warps):
         by_number: dict[tuple[int, int | None], Array] = {}
         for pc, m in self.barred.items():
             self._refuse_torn_warp(pc, m)
-            self._add(by_number, self.entry.blocks[pc].barrier, m)  # type: ignore[arg-type]
+            self._add(by_number, self.code[pc].barrier, m)  # type: ignore[arg-type]
         for (_, count), m in by_number.items():
             here = m.sum(axis=1, keepdims=True)
             full = here == (self.threads if count is None else count)
@@ -265,7 +265,7 @@ class Wave(Warps):
             raise self._absent(pc, self._thread_at(warp, lane))
 
     def _absent(self, pc: int, thread: int) -> EmulatorError:
-        at = self.entry.blocks[pc].ending_at
+        at = self.code[pc].ending_at
         return self.site.error(
             at, thread, f"expected every thread of the block at the barrier, got this one {self._whereabouts(thread)}"
         )
@@ -280,7 +280,7 @@ class Wave(Warps):
         ):
             for pc, m in groups.items():
                 if m.ravel()[thread]:
-                    at = self.entry.blocks[pc].ending_at
+                    at = self.code[pc].ending_at
                     line = self.site.instructions[min(at, len(self.site.instructions) - 1)].line
                     return f"{word} near line {line}"
         return "elsewhere"
@@ -288,7 +288,7 @@ class Wave(Warps):
     def _stuck(self) -> EmulatorError:
         if self.parked:
             pc = min(self.parked)
-            block = self.entry.blocks[pc]
+            block = self.code[pc]
             m = self.parked[pc]
             members, at = block.waits[0] if block.waits else (0xFFFFFFFF, block.ending_at)
             mask: Array = np.full((1, 1), members, np.uint32)

@@ -18,6 +18,9 @@ _U32 = np.uint32
 _SMALLEST_NORMAL = _F4(2.0**-126)
 _TIE = _U32(0x10000000)
 _BELOW = _U32(0x1FFFFFFF)
+_ONE = _U32(1)
+_MAGNITUDE = _U32(0x7FFFFFFF)
+_SMALL = _U32(((1023 - 126) << 20) - 1)
 _CANONICAL = np.array(0x7FFFFFFF, np.uint32).view(_F4)
 
 
@@ -48,19 +51,18 @@ def odd_sum(p: Array, c: Array) -> Array:
 def fma(a: Array, b: Array, c: Array) -> Array:
     """a * b + c in f32 with one rounding to nearest even.
 
-    The f64 sum is rounded a second time wrongly only if it sits on a tie of f32; normal results show a tie in their last 29
-    bits, and the few that do, or that are subnormal, are done again with a sum rounded to odd.
+    The f64 sum is rounded a second time wrongly only if it sits on a tie of f32. For normal results a tie shows in its last
+    29 bits; sums that show one, or that are below the normal range, are done again, rounded to odd.
     """
     p = np.multiply(a, b, dtype=_F8)
-    c8 = c.astype(_F8)
-    s = p + c8
-    r = s.astype(_F4)
-    low = s.view(_U32)[..., 0::2]
-    doubtful = (low & _BELOW) == _TIE
-    small = (r.view(_U32) & _U32(0x7F800000)) == 0
-    if doubtful.any() or small.any():
-        return odd_sum(p, c8).astype(_F4)
-    return r
+    s = np.add(p, c, dtype=_F8)
+    words = s.view(_U32)
+    doubtful = (words[..., 0::2] & _BELOW) == _TIE
+    # By its high word: not zero, and smaller than 2^-126.
+    doubtful |= ((words[..., 1::2] & _MAGNITUDE) - _ONE) < _SMALL
+    if doubtful.any():
+        return odd_sum(p, c.astype(_F8)).astype(_F4)
+    return s.astype(_F4)
 
 
 def directed(s: Array, mode: str, kind: str = "f4") -> Array:

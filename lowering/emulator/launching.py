@@ -131,12 +131,14 @@ def special_values(site: Site, shared: int, static: int) -> dict[str, Array]:
     return values
 
 
+_ZEROS = {tag: np.zeros((1, 1), tag) for tag in ("?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
+
+
 def start_registers(
     program: Program, special: dict[str, Array], params: bytes, addresses: dict[str, int]
 ) -> list[Array]:
     """Every register at 0, and the pseudo-registers at what they stand for."""
-    zeros = {tag: np.zeros((1, 1), bool if tag == "?" else tag) for tag in set(program.tags)}
-    registers = [zeros[tag] for tag in program.tags]
+    registers = [_ZEROS[tag] for tag in program.tags]
     for number, source in program.inputs.items():
         tag = program.tags[number]
         match source:

@@ -140,7 +140,8 @@ class Races:
             now = now.repeat(each)
             self._check(memory, plane, index, now, at, base, write=False, atomic=False)
             before = plane.reads.take(index)
-            kept = (before.epoch >= self._base) & ~self._ordered(before, now)
+            current = before.epoch >= self._base
+            kept = current & ~self._ordered(before, now, current)
             plane.put_reads(index, now, kept, before)
 
     def write(self, memory: "Memory", places: "Places", size: int, at: int, *, atomic: bool = False) -> None:
@@ -234,15 +235,15 @@ class Races:
 
     # Checks
 
-    def _ordered(self, before: Accesses, now: Accesses) -> Array:
-        """Whether each earlier access comes before the present one."""
+    def _ordered(self, before: Accesses, now: Accesses, current: Array) -> Array:
+        """Whether each earlier access comes before the present one; only those of this launch, `current`, are looked into."""
         same = before.block == now.block
         ordered = before.thread == now.thread
         ordered |= same & (before.epoch < now.epoch)
         ordered |= same & (before.warp == now.warp) & (before.warp_epoch < now.warp_epoch)
         if not self._views and not self._pending:
             return ordered
-        left = np.flatnonzero(~ordered)
+        left = np.flatnonzero(current & ~ordered)
         if left.size == 0:
             return ordered
         asked = np.stack(
@@ -277,7 +278,8 @@ class Races:
             epochs = record.epoch.take(index)
             if int(epochs.max()) >= self._base:
                 before = record.take(index)
-                bad = (before.epoch >= self._base) & ~self._ordered(before, now)
+                current = before.epoch >= self._base
+                bad = current & ~self._ordered(before, now, current)
                 if atomic and word == "write":
                     bad &= ~plane.atomic.take(index)
                 if bad.any():

@@ -14,7 +14,8 @@ def shuffle(e: Emitter, i: Instruction) -> None:
     if m.type() != "b32":
         raise e.error(f"expected a shuffle of .b32, got {i.text}")
     d, a, b, c, members = m.operands(5)
-    call = f"X.shuffle('{mode}', {e.use(a, 'u4')}, {e.use(b, 'u4')}, {e.use(c, 'u4')}, {e.use(members, 'u4')}, {e.mask}, {e.at})"
+    values = ", ".join(e.use(o, "u4") for o in (a, b, c, members))
+    call = f"X.shuffle('{mode}', {values}, {e.mask}, {e.at}, {isinstance(d, Pair)})"
     result = e.temporary(call)
     if isinstance(d, Pair):
         e.define(d.second, f"{result}[1]", "?")

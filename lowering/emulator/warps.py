@@ -37,15 +37,17 @@ class Warps(AtomicMemory):
 
     def prepare_warps(self) -> None:
         """Set up for blocks of `threads` threads: whole warps, the last filled up with lanes that are not there."""
+        self.full = (self.blocks, self.threads)
         self.width = -(-self.threads // 32)
         self.short = self.threads % 32 != 0
         self._there = self.by_warps(np.ones((self.blocks, self.threads), bool))
         self._there_bits = self.bits(self._there)
-        self._flat: dict[tuple[str, int, int], tuple[Array, Array]] = {}
+        self._whole_of: Array | None = None
+        self._whole = False
 
     def by_warps(self, value: Array) -> Array:
         """A value as (blocks * warps, 32); lanes that are not there hold 0."""
-        full = np.broadcast_to(value, (self.blocks, self.threads))
+        full = value if value.shape == self.full else np.broadcast_to(value, self.full)
         if self.short:
             padded = np.zeros((self.blocks, self.width * 32), value.dtype)
             padded[:, : self.threads] = full
@@ -54,13 +56,23 @@ class Warps(AtomicMemory):
 
     def by_threads(self, value: Array) -> Array:
         """Back from (blocks * warps, 32), or (blocks * warps, 1), to (blocks, threads)."""
-        whole = np.broadcast_to(value, (self.blocks * self.width, 32)).reshape(self.blocks, -1)
+        if value.shape[1] != 32:
+            value = np.broadcast_to(value, (self.blocks * self.width, 32))
+        whole = value.reshape(self.blocks, -1)
         return whole[:, : self.threads] if self.short else whole
 
     @staticmethod
     def bits(lanes: Array) -> Array:
         """Rows of 32 booleans as u4, (rows, 1)."""
         return np.packbits(lanes, axis=1, bitorder="little").view("<u4")
+
+    def whole_warps(self, m: Array) -> bool:
+        """Whether a mask holds all lanes of each warp that it holds any of. Kept for the mask last asked about."""
+        if self._whole_of is not m:
+            bits = self.bits(self.by_warps(m))
+            self._whole_of = m
+            self._whole = bool(((bits == 0) | (bits == self._there_bits)).all())
+        return self._whole
 
     def absent(self, m: Array, members: Array, gone: Array | None) -> Array:
         """Of each warp, (rows, 1): lanes named by its threads in m that are neither in m nor gone for good."""
@@ -76,7 +88,7 @@ class Warps(AtomicMemory):
         """Lanes here, as (rows, 32), and the masks they name; every lane must be in its own mask, and every one named here."""
         here = self._there if m is None else self.by_warps(m)
         if members.size == 1 and int(members.item()) == _ALL:
-            if m is not None:
+            if m is not None and not self.whole_warps(m):
                 self._refuse_absent(self.absent(m, members, self.gone), at)
             return here, members
         named = self.by_warps(members)
@@ -109,17 +121,17 @@ class Warps(AtomicMemory):
         return block * self.threads + min(warp * 32 + lane, self.threads - 1)
 
     def shuffle(
-        self, mode: str, a: Array, b: Array, c: Array, members: Array, m: Array | None, at: int
+        self, mode: str, a: Array, b: Array, c: Array, members: Array, m: Array | None, at: int, both: bool
     ) -> tuple[Array, Array]:
-        """shfl.sync: the value of another lane, and whether that lane is inside the segment."""
+        """shfl.sync: the value of another lane, and (if `both` are asked for) whether that lane is inside the segment."""
         here, named = self._check_members(members, m, at)
         rows = self.by_warps(a)
         if b.size == 1 and c.size == 1:
             source, inside = _sources(mode, int(b.item()), int(c.item()))
             values = rows.take(source, axis=1)
-            whole = m is None and not self.short and named.size == 1
+            whole = not self.short and named.size == 1 and (m is None or self.whole_warps(m))
             bad = None if whole else ~here.take(source, axis=1)
-            within = np.broadcast_to(inside, rows.shape)
+            within = np.broadcast_to(inside, rows.shape) if both else values
         else:
             source, within = self._own_sources(mode, self.by_warps(b), self.by_warps(c))
             values = np.take_along_axis(rows, source, axis=1)
@@ -134,7 +146,7 @@ class Warps(AtomicMemory):
                 raise self.site.error(
                     at, self._thread_at(warp, lane), f"expected lane {asked} to take part in the shuffle, got it absent"
                 )
-        return self.by_threads(values), self.by_threads(within)
+        return self.by_threads(values), self.by_threads(within) if both else values
 
     @staticmethod
     def _own_sources(mode: str, b: Array, c: Array) -> tuple[Array, Array]:
