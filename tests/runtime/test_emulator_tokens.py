@@ -1,0 +1,94 @@
+"""The shipped kernels, run by the emulator, give the greedy tokens and logits of each model's own program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import Numerics
+from lanelink.lowering.runtime.backend import BackendError, generate
+from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.loader import RandomLoader
+from lanelink.lowering.runtime.plan import Memory
+
+MODELS = Path(__file__).parent.parent / "models"
+TOKENS = 32
+"""Of the 96 greedy tokens of the oracle: what an emulator has time for."""
+
+CASES = [("llama", "compute_80"), ("qwen2", "compute_90"), ("qwen3", "compute_80"), ("qwen3", "compute_90")]
+
+
+@pytest.mark.parametrize(("model", "architecture"), CASES)
+def test_tokens_and_logits(prepared: Any, model: str, architecture: str) -> None:
+    ready = prepared(model, architecture=architecture)
+    oracle = np.load(MODELS / model / "oracle.npz")
+    prompt, expected = oracle["prompt0"].tolist(), oracle["greedy0"].tolist()
+    backend = EmulatorBackend(ready.plan, ready.loader)
+    backend.reset()
+    for row, id in zip(oracle["prompt0_logits"], prompt, strict=True):
+        backend.step(id)
+        np.testing.assert_allclose(backend.logits()[0], row, atol=2e-4, rtol=0)
+    ids = [int(backend.chosen()[0]), *backend.decode(TOKENS - 1)]
+    assert ids == expected[:TOKENS]
+    assert backend.device_position() == backend.position == len(prompt) + TOKENS - 1
+
+
+@pytest.mark.parametrize("numerics", list(Numerics))
+def test_q8_0_is_near_the_oracle(prepared: Any, numerics: Numerics) -> None:
+    """8-bit weights move logits a little; 8-bit activations in one plane a little more, in two hardly."""
+    ready = prepared("llama", architecture="compute_90", quantize=Format.Q8_0, numerics=numerics)
+    oracle = np.load(MODELS / "llama" / "oracle.npz")
+    prompt = oracle["prompt1"].tolist()[:8]
+    backend = EmulatorBackend(ready.plan, ready.loader)
+    found: list[Any] = []
+    for id in prompt:
+        backend.step(id)
+        found.append(backend.logits()[0])
+    expected = oracle["prompt1_logits"][: len(prompt)]
+    error = np.sqrt(np.mean((np.array(found) - expected) ** 2)) / expected.std()
+    assert error < (0.05 if numerics is Numerics.INT8 else 0.02)
+
+
+def test_two_planes_are_nearly_f32_activations(prepared: Any) -> None:
+    logits: dict[Numerics, Any] = {}
+    for numerics in Numerics:
+        ready = prepared("qwen3", quantize=Format.Q8_0, numerics=numerics)
+        backend = EmulatorBackend(ready.plan, ready.loader)
+        for id in (73, 110, 32):
+            backend.step(id)
+        logits[numerics] = backend.logits()
+    exact = logits[Numerics.DEQUANT]
+    one, two = (np.abs(logits[n] - exact).max() for n in (Numerics.INT8, Numerics.TWO_PASS_INT8))
+    assert 0 < two < one / 20
+
+
+def test_no_race_and_the_same_bits_twice(prepared: Any) -> None:
+    ready = prepared("qwen3", architecture="compute_80", quantize=Format.Q8_0)
+    backend = EmulatorBackend(ready.plan, ready.loader, races=True)
+    first = (generate(backend, [73, 110], 2), backend.logits())
+    again = (generate(backend, [73, 110], 2), backend.logits())
+    assert first[0] == again[0]
+    np.testing.assert_array_equal(first[1], again[1])
+
+
+def test_counters_are_left_zero(prepared: Any) -> None:
+    ready = prepared("llama")
+    backend = EmulatorBackend(ready.plan, RandomLoader())
+    backend.step(3)
+    assert not any(backend.read_buffer(Memory.COUNTERS, "counters"))
+    with pytest.raises(BackendError, match=r"expected one of the plan, got state 'layers.9.keys'"):
+        backend.read_buffer(Memory.STATE, "layers.9.keys")
+
+
+def test_faults_of_a_kernel_name_its_launch(prepared: Any) -> None:
+    backend = EmulatorBackend(prepared("llama").plan, RandomLoader())
+    with pytest.raises(BackendError, match="chosen: expected a step"):
+        backend.chosen()
+    with pytest.raises(BackendError, match="logits: expected a step"):
+        backend.logits()
+    with pytest.raises(BackendError, match="token id: expected 0 to 255, got 256"):
+        backend.step(256)
