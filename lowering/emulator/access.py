@@ -1,7 +1,7 @@
 """Loads and stores of a chunk: where each thread's access lies, and every check of it.
 
-Addresses come as (blocks, threads) arrays or smaller ones that broadcast to that; an access is made once for each distinct
-row or column of such an array, not for each thread. A dimension that is 1 stays 1 in the loaded values.
+Addresses come as (blocks, threads) arrays or smaller ones that broadcast to that; an access is made once for each
+distinct row or column of such an array, not for each thread. A dimension that is 1 stays 1 in the loaded values.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Memory that each block (or thread) has its own row of: shared, local, and the parameter block (one row for all)."""
+    """Memory of which each block (or thread) has its own row: shared, local, and parameters (one row for all)."""
 
     space: str
     bytes: Bytes
@@ -125,10 +125,7 @@ class Memory:
             lanes = self.lanes(m, shape)
             if lanes.size == 0:
                 return None
-            if own.size != 1:
-                own = np.broadcast_to(own, shape).ravel().take(lanes)
-            else:
-                own = own.ravel()
+            own = own.ravel() if own.size == 1 else np.broadcast_to(own, shape).ravel().take(lanes)
             base = np.broadcast_to(base, shape).ravel().take(lanes) if base.size != 1 else base.ravel()
         own = own + _U8(offset & 0xFFFFFFFFFFFFFFFF)
         if int(own.max()) > rows.stride - size or int(np.bitwise_or.reduce(own, axis=None)) & (size - 1):
@@ -332,7 +329,7 @@ class Memory:
         at: int,
         order: str,
     ) -> None:
-        """Store one value, or several in a row, for each thread of m. Of threads that write one place, the last wins."""
+        """Store a value, or several in a row, for each thread of m. Of threads that write one place, the last wins."""
         count = len(values)
         size = tag.itemsize * count
         places = self.places(space, address, offset, size, m, at, True, each=True)

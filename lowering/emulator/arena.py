@@ -19,8 +19,8 @@ MOST_BYTES = 1 << 38
 class Allocation:
     """Bytes [start, start + size) of the arena, as offsets from its base.
 
-    `whole` says that every byte has been written. That is looked up when it would help, and never while `checked` is the
-    launch that last looked.
+    `whole` says that every byte has been written. That is looked up when it would help, and never while `checked` is
+    the launch that last looked.
     """
 
     start: int

@@ -28,16 +28,31 @@ _WHOLE: dict[str, Callable[[int, int], int]] = {
     "xor": lambda old, v: old ^ v,
     "exch": lambda old, v: v,
 }
+
+
+def _increment(old: Array, most: Array) -> Array:
+    return (old + old.dtype.type(1)) * (old < most)
+
+
+def _decrement(old: Array, most: Array) -> Array:
+    result: Array = np.where((old == 0) | (old > most), most, old - old.dtype.type(1))
+    return result
+
+
+def _exchange(old: Array, new: Array) -> Array:
+    return new
+
+
 _MANY: dict[str, Callable[[Array, Array], Array]] = {
-    "add": lambda old, v: old + v,
-    "inc": lambda old, v: np.where(old >= v, old.dtype.type(0), old + old.dtype.type(1)),
-    "dec": lambda old, v: np.where((old == 0) | (old > v), v, old - old.dtype.type(1)),
+    "add": np.add,
+    "inc": _increment,
+    "dec": _decrement,
     "min": np.minimum,
     "max": np.maximum,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "exch": lambda old, v: v,
+    "exch": _exchange,
 }
 
 

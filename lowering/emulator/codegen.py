@@ -1,4 +1,4 @@
-"""An entry's body to Python: every basic block becomes one function, and all of an entry's are compiled together once."""
+"""An entry's body to Python: every basic block becomes one function; an entry's are compiled together, once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,8 +55,8 @@ Blocks: TypeAlias = tuple[CompiledBlock, ...]
 class CompiledEntry:
     """An entry's blocks in text order, with what their registers start from.
 
-    Every instruction has been decoded; the Python of the blocks is compiled when the entry first runs, as most entries of a
-    module never do.
+    Every instruction has been decoded; the Python of the blocks is compiled when the entry first runs, as most entries
+    of a module never do.
     """
 
     def __init__(self, name: str, program: Program, source: str, make: Callable[[dict[str, object]], Blocks]) -> None:
@@ -103,7 +103,7 @@ def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
     live = live_in(blocks, [e.uses for e in emitters], [e.defs for e in emitters])
     pieces: list[str] = []
     for block, e, result in zip(blocks, emitters, results, strict=True):
-        out: set[int] = set().union(*(live[s] for s in block.successors()))
+        out = set[int]().union(*(live[s] for s in block.successors()))
         pieces.append(e.source(f"block{block.index}", out, result))
     source = "\n".join(pieces)
 

@@ -155,7 +155,7 @@ def select_by_sign(e: Emitter, i: Instruction) -> None:
 
 
 def convert_address(e: Emitter, i: Instruction) -> None:
-    """cvta: a generic address is that of the space plus the space's window; global addresses are generic as they are."""
+    """cvta: a generic address is the space's own plus the space's window; global addresses are generic already."""
     m = Modifiers(e, i)
     back = m.flag("to")
     space = m.need(WINDOWS, "a state space")

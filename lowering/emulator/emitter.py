@@ -1,9 +1,10 @@
 """Writes the Python source of one basic block: one statement of numpy calls an instruction.
 
-The function written is `block(R, X, m, K)`: R holds the registers that live between blocks, X the chunk of thread blocks
-that runs (memory, warps), m the mask of the threads that are here (None: every thread of the chunk), and K the registers
-that threads waiting elsewhere still need, which a store must not touch for them. Values are never changed in place, so a
-move is a rebinding, and a value that is the same for all threads stays one element however it was computed.
+The function written is `block(R, X, m, K)`: R holds the registers that live between blocks, X the chunk of thread
+blocks that runs (memory, warps), m the mask of the threads that are here (None: every thread of the chunk), and K the
+registers that threads waiting elsewhere still need, which a store must not touch for them. Values are never changed in
+place, so a move is a rebinding, and a value that is the same for all threads stays one element however it was
+computed.
 """
 
 import re
@@ -237,7 +238,7 @@ class Emitter:
     # Finishing
 
     def source(self, name: str, live_out: set[int], result: str | None) -> str:
-        """The block's function. Locals are dropped after their last use, so that their memory is used again while hot."""
+        """The block's function. Locals are dropped after their last use, so that their memory is used again soon."""
         stores = sorted(self.defs & live_out)
         lines = list(self.lines)
         kept: set[str] = set()

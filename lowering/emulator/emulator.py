@@ -34,7 +34,7 @@ BLOCK_LIMIT = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry point of a loaded module, decoded. `addresses` are those of the module's global and constant variables."""
+    """An entry point of a loaded module. `addresses` are those of the module's global and constant variables."""
 
     info: PtxEntry
     module: PtxModule
@@ -118,8 +118,8 @@ class Emulator:
     ) -> None:
         """Run a kernel over a grid of blocks with `shared` bytes of dynamic shared memory.
 
-        Each argument is packed little endian in its parameter's size. Raises EmulatorError at the first fault; memory then
-        holds what had been written up to it.
+        Each argument is packed little endian in its parameter's size. Raises EmulatorError at the first fault; memory
+        then holds what had been written up to it.
         """
         info = entry.info
         check_extents(info, grid, block, shared)
@@ -159,7 +159,9 @@ class Emulator:
 
 @lru_cache(maxsize=64)
 def _decoded(ptx: str, name: str) -> tuple[PtxModule, dict[str, CompiledEntry]]:
-    """A module and its entries' code, which say nothing of any one emulator: kept for the next one that loads the same text."""
+    """A module and its entries' code, which say nothing of any one emulator: kept for the next one that loads the same
+    text.
+    """
     # Decoding makes many small objects and no cycles to speak of: collecting while it runs would near double its time.
     collecting = gc.isenabled()
     gc.disable()

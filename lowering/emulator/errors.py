@@ -2,7 +2,9 @@
 
 
 class EmulatorError(Exception):
-    """A launch, an access or a call that the emulator refuses; the message names what was expected, what was found and where."""
+    """A launch, an access or a call that the emulator refuses; the message names what was expected, what was found and
+    where.
+    """
 
 
 class PtxError(EmulatorError):

@@ -1,8 +1,8 @@
 """Runs a chunk of blocks: every thread in lockstep, the group with the lowest program counter first.
 
-Threads that are at the same basic block form one group, a mask. A branch that its threads disagree on splits the group; groups
-that meet join again. As the lowest block always runs next, threads wait for others where their paths meet (reconvergence), and
-a group waits at a barrier only once no other can run.
+Threads that are at the same basic block form one group, a mask. A branch that its threads disagree on splits the
+group; groups that meet join again. As the lowest block always runs next, threads wait for others where their paths
+meet (reconvergence), and a group waits at a barrier only once no other can run.
 """
 
 import numpy as np

@@ -1,9 +1,10 @@
 """What floating-point instructions compute, on numpy arrays (PTX ISA 9.7.3 to 9.7.5).
 
-f32 sums, differences, products, quotients and square roots are numpy's, which round once. A fused multiply-add is computed in
-f64, where the product of two f32 is exact; the sum is then rounded to odd before it is narrowed, which is the same as one
-rounding (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008). Approximate functions are computed in
-f64 and rounded once to f32: closer to the true value than the hardware is. Payloads of NaN are not modelled.
+f32 sums, differences, products, quotients and square roots are numpy's, which round once. A fused multiply-add is
+computed in f64, where the product of two f32 is exact; the sum is then rounded to odd before it is narrowed, which is
+the same as one rounding (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008). Approximate
+functions are computed in f64 and rounded once to f32: closer to the true value than the hardware is. Payloads of NaN
+are not modelled.
 """
 
 from collections.abc import Callable
@@ -51,8 +52,8 @@ def odd_sum(p: Array, c: Array) -> Array:
 def fma(a: Array, b: Array, c: Array) -> Array:
     """a * b + c in f32 with one rounding to nearest even.
 
-    The f64 sum is rounded a second time wrongly only if it sits on a tie of f32. For normal results a tie shows in its last
-    29 bits; sums that show one, or that are below the normal range, are done again, rounded to odd.
+    The f64 sum is rounded a second time wrongly only if it sits on a tie of f32. For normal results a tie shows in its
+    last 29 bits; sums that show one, or that are below the normal range, are done again, rounded to odd.
     """
     p = np.multiply(a, b, dtype=_F8)
     s = np.add(p, c, dtype=_F8)

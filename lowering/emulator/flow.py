@@ -1,7 +1,7 @@
 """Basic blocks of a body, and which registers are live between them.
 
-A block ends at a branch, at the end of a thread, at a block-wide barrier, or where another block is entered. Blocks keep the
-order of the text: the block's index is the program counter that the executor schedules by.
+A block ends at a branch, at the end of a thread, at a block-wide barrier, or where another block is entered. Blocks
+keep the order of the text: the block's index is the program counter that the executor schedules by.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ Ending: TypeAlias = Literal["fall", "jump", "branch", "table", "exit", "barrier"
 class Block:
     """Instructions [first, last) and how they end.
 
-    `targets` are block indices: the jump's or branch's target; the table's entries; nothing for the others. Control that is
-    not transferred goes on to the next block. `guard` is that of the ending instruction, `ending_at` its index (the index
-    past the last instruction where the block just runs into the next one).
+    `targets` are block indices: the jump's or branch's target; the table's entries; nothing for the others. Control
+    that is not transferred goes on to the next block. `guard` is that of the ending instruction, `ending_at` its index
+    (the index past the last instruction where the block just runs into the next one).
     """
 
     index: int
@@ -133,7 +133,7 @@ def live_in(blocks: Sequence[Block], uses: Sequence[set[int]], defs: Sequence[se
     work = list(range(len(blocks)))
     while work:
         i = work.pop()
-        out: set[int] = set().union(*(live[s] for s in blocks[i].successors()))
+        out = set[int]().union(*(live[s] for s in blocks[i].successors()))
         fresh = uses[i] | (out - defs[i])
         if fresh != live[i]:
             live[i] = fresh

@@ -19,7 +19,7 @@ def mulhi64(a: Array, b: Array) -> Array:
     high = x1 * y1 + (middle >> half) + (other >> half)
     if a.dtype == np.int64:
         # Signed from unsigned: subtract each factor where the other is negative.
-        high = high - np.where(a < 0, y, _U64(0)) - np.where(b < 0, x, _U64(0))
+        high = high - y * (a < 0) - x * (b < 0)
     return high.view(a.dtype)
 
 
@@ -31,9 +31,9 @@ def low24(a: Array) -> Array:
 def int_div(a: Array, b: Array) -> Array:
     """The quotient cut towards zero; all ones for a zero divisor, as the hardware gives."""
     if a.dtype.kind == "u":
-        return np.where(b == 0, ~a.dtype.type(0), a // b)
+        return np.where(b == 0, a.dtype.type(np.iinfo(a.dtype).max), a // b)
     quotient = a // b
-    cut = quotient + ((quotient < 0) & (quotient * b != a)).astype(a.dtype)
+    cut: Array = quotient + ((quotient < 0) & (quotient * b != a)).astype(a.dtype)
     return np.where(b == 0, a.dtype.type(-1), cut)
 
 
@@ -69,7 +69,9 @@ def popc(a: Array) -> Array:
 
 
 def bfind(a: Array) -> Array:
-    """The place of the highest set bit (for signed values, of the highest that differs from the sign); all ones if none."""
+    """The place of the highest set bit (for signed values, of the highest that differs from the sign); all ones if
+    none.
+    """
     bits = a.view(f"u{a.dtype.itemsize}")
     if a.dtype.kind == "i":
         bits = np.where(a < 0, ~bits, bits)
@@ -122,8 +124,8 @@ def bfe(a: Array, b: Array, c: Array) -> Array:
     sign = ((bits >> top.astype(bits.dtype)) & one).astype(bool) & (length != 0)
     # Every bit at or past the field's end, and past the value's own end, is the sign.
     kept = np.minimum(size, np.where(position >= width, 0, _U32(width) - position).astype(bits.dtype))
-    filled = np.where(sign, field | ~((one << kept) - one), field)
-    return filled.view(kind)
+    filled: Array = field | ~((one << kept) - one)
+    return np.where(sign, filled, field).view(kind)
 
 
 def bfi(a: Array, b: Array, c: Array, d: Array) -> Array:

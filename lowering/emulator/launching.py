@@ -57,7 +57,9 @@ def pack_arguments(entry: PtxEntry, arguments: Sequence[bytes]) -> bytes:
 
 
 class Layout:
-    """Where the variables of a row space lie in each row: in order, with gaps between them, so that an overrun is seen."""
+    """Where the variables of a row space lie in each row: in order, with gaps between them, so that an overrun is
+    seen.
+    """
 
     def __init__(self, space: str, variables: Iterable[Variable], dynamic: int = 0) -> None:
         self.space = space

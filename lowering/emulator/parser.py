@@ -191,7 +191,9 @@ def _pointer_attributes(cursor: Cursor) -> None:
 
 
 def _with_shared(entry: PtxEntry, common: list[Variable]) -> PtxEntry:
-    """The entry with its static shared bytes: the module's variables and its own, one after another at their alignments."""
+    """The entry with its static shared bytes: the module's variables and its own, one after another at their
+    alignments.
+    """
     top = 0
     for variable in (*common, *(v for v in entry.body.variables.values() if v.space == "shared")):
         top = -(-top // variable.align) * variable.align + variable.size if variable.size else top

@@ -1,7 +1,7 @@
 """What a PTX module says, as plain data: its header, its entries with their parameters, and their instructions.
 
-`parse_ptx` (in `parser`) makes these. The grammar is that of the PTX ISA manual, chapters 4 (syntax), 5 (state spaces) and
-11 (directives). Nothing here knows what an instruction means.
+`parse_ptx` (in `parser`) makes these. The grammar is that of the PTX ISA manual, chapters 4 (syntax), 5 (state spaces)
+and 11 (directives). Nothing here knows what an instruction means.
 """
 
 from dataclasses import dataclass, field
@@ -47,7 +47,9 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable outside the registers. `size` is 0 for an unsized `extern .shared` array; `initial` is None where unset."""
+    """A variable outside the registers. `size` is 0 for an unsized `extern .shared` array; `initial` is None where
+    unset.
+    """
 
     name: str
     space: VariableSpace
@@ -148,7 +150,9 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class PtxEntry:
-    """An entry point. `static_shared` counts the bytes of the shared variables that it can name, module-wide ones included."""
+    """An entry point. `static_shared` counts the bytes of the shared variables that it can name, module-wide ones
+    included.
+    """
 
     name: str
     params: tuple[Param, ...]

@@ -14,8 +14,8 @@ MANY = -1
 class Accesses:
     """One access a row: who made it, and when.
 
-    `thread`, `warp` and `block` are linear in the grid. `epoch` counts the barriers of the block, and `warp_epoch` those of the
-    warp as well; both only grow, from launch to launch.
+    `thread`, `warp` and `block` are linear in the grid. `epoch` counts the barriers of the block, and `warp_epoch`
+    those of the warp as well; both only grow, from launch to launch.
     """
 
     thread: Array
@@ -43,7 +43,8 @@ def _empty(count: int) -> Accesses:
 class Plane:
     """The last write and the last reads of each granule of some memory.
 
-    A granule is as small as the smallest access seen, so that accesses are whole granules; it is split when a smaller one comes.
+    A granule is as small as the smallest access seen, so that accesses are whole granules; it is split when a smaller
+    one comes.
     """
 
     def __init__(self, nbytes: int, granule: int) -> None:
@@ -78,12 +79,13 @@ class Plane:
     def put_reads(self, index: Array, now: Accesses, kept: Array, before: Accesses) -> None:
         """Record reads; where `kept`, earlier reads stay on the record beside them."""
         for name in FIELDS:
-            value, old = getattr(now, name), getattr(before, name)
+            value: Array = getattr(now, name)
+            old: Array = getattr(before, name)
             if name in ("epoch", "warp_epoch"):
                 merged = np.where(kept, np.maximum(value, old), value)
             else:
-                merged = np.where(kept & (old != value), MANY, value)
-            record = getattr(self.reads, name)
+                merged = np.where(kept & (old != value), np.int32(MANY), value)
+            record: Array = getattr(self.reads, name)
             record[index] = merged
             if name not in ("epoch", "warp_epoch"):
                 # Threads of this very instruction that read one granule: the record holds the last of them.

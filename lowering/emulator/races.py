@@ -1,13 +1,14 @@
-"""Data races: two accesses of one byte by different threads, one of them at least a plain write, that nothing puts in order.
+"""Data races: two accesses of one byte by different threads, one of them at least a plain write, that nothing puts in
+order.
 
-What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles and
-votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or wider, or
-a releasing atomic) had covered before that other: those of its own thread, and those of its block before a barrier.
-Acquiring needs no fence of its own here, as the pattern of the last block to arrive is often written without one. Atomics
-do not race with each other.
+What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles
+and votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or
+wider, or a releasing atomic) had covered before that other: those of its own thread, and those of its block before a
+barrier. Acquiring needs no fence of its own here, as the pattern of the last block to arrive is often written without
+one. Atomics do not race with each other.
 
-A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it may not
-read what that launch wrote, nor write what it read or wrote.
+A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it
+may not read what that launch wrote, nor write what it read or wrote.
 """
 
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ MOST_BLOCKS = 4096
 
 @dataclass(slots=True)
 class _View:
-    """What is ordered before something: of each block, epochs below `before`; of each thread in `own`, epochs up to its value."""
+    """What is ordered before something: of each block, epochs below `before`; of each thread in `own`, epochs up to
+    its value.
+    """
 
     before: Array
     own: dict[int, int] = field(default_factory=dict[int, int])
@@ -156,9 +159,9 @@ class Races:
                 twice = other != now.thread
                 if twice.any():
                     k = int(twice.argmax())
-                    self._report(
-                        memory, plane, int(index[k]), now.take(np.array([k])), int(other[k]), at, base, "write"
-                    )
+                    access = f"write at {self._place(memory, plane, int(index[k]), base)}"
+                    earlier = f"write by {self._someone(memory, int(other[k]), MANY)}"
+                    raise self._race(memory, at, int(now.thread[k]), access, earlier)
 
     def atomic(self, memory: "Memory", places: "Places", size: int, at: int, order: str) -> None:
         """Check atomics against plain accesses; then acquire from, and release to, each place in turn."""
@@ -186,7 +189,9 @@ class Races:
                     there.join(view)
 
     def _released(self, thread: int, block: int, epoch: int) -> _View | None:
-        """What an atomic of a thread publishes: what its block's fences cover, its own and those before the last barrier."""
+        """What an atomic of a thread publishes: what its block's fences cover, its own and those before the last
+        barrier.
+        """
         first = block * self._threads
         fenced = self._fenced[first : first + self._threads]
         counts = (fenced >= self._base) & (fenced < epoch)
@@ -211,7 +216,9 @@ class Races:
         return Accesses(thread, warp, block, self._epochs.take(block), self._warp_epochs.take(warp))
 
     def _parts(self, memory: "Memory", places: "Places", size: int) -> "list[tuple[Plane, Array, Accesses, int]]":
-        """An instruction's accesses by the plane that records them: plane, offsets in it, who, and the plane's address."""
+        """An instruction's accesses by the plane that records them: plane, offsets in it, who, and the plane's
+        address.
+        """
         now = self._now(memory, places)
         offsets = places.offsets.ravel()
         if places.memory is not memory.arena.bytes:
@@ -236,7 +243,9 @@ class Races:
     # Checks
 
     def _ordered(self, before: Accesses, now: Accesses, current: Array) -> Array:
-        """Whether each earlier access comes before the present one; only those of this launch, `current`, are looked into."""
+        """Whether each earlier access comes before the present one; only those of this launch, `current`, are looked
+        into.
+        """
         same = before.block == now.block
         ordered = before.thread == now.thread
         ordered |= same & (before.epoch < now.epoch)
@@ -284,10 +293,9 @@ class Races:
                     bad &= ~plane.atomic.take(index)
                 if bad.any():
                     k = int(bad.argmax())
-                    self._report(
-                        memory, plane, int(index[k]), now.take(np.array([k])), int(before.thread[k]), at, base,
-                        "write" if write else "read", word, int(before.block[k]),
-                    )  # fmt: skip
+                    access = f"{'write' if write else 'read'} at {self._place(memory, plane, int(index[k]), base)}"
+                    earlier = f"{word} by {self._someone(memory, int(before.thread[k]), int(before.block[k]))}"
+                    raise self._race(memory, at, int(now.thread[k]), access, earlier)
             if base and self._previous < self._base:
                 early = (epochs >= self._previous) & (epochs < self._base) & ~self._waited.take(now.thread)
                 if early.any():
@@ -300,32 +308,23 @@ class Races:
                         f"expected griddepcontrol.wait before touching what the launch ahead {word}s, got none yet",
                     )
 
-    def _report(
-        self,
-        memory: "Memory",
-        plane: Plane,
-        granule: int,
-        now: Accesses,
-        other: int,
-        at: int,
-        base: int,
-        word: str,
-        earlier: str = "write",
-        block: int = MANY,
-    ) -> None:
+    def _race(self, memory: "Memory", at: int, thread: int, access: str, earlier: str) -> EmulatorError:
         site: Site = memory.site
-        thread = int(now.thread[0])
-        if base:
-            where = f"global address {base + granule * plane.granule:#x}, {memory.arena.nearest(base + granule * plane.granule)}"
-        else:
-            where = f"shared address {granule * plane.granule % memory.rows['shared'].stride:#x}"
-        if other != MANY:
-            who = site.who(*divmod(other, self._threads))
-        else:
-            who = "several threads" if block == MANY else f"several threads of block {block}"
-        raise site.error(
+        return site.error(
             at,
             thread - site.first * self._threads,
-            f"race: {word} at {where}: expected it ordered (by a barrier, or a fence and an atomic) after the {earlier} "
-            f"by {who}, got nothing between",
+            f"race: {access}: expected it ordered (by a barrier, or a fence and an atomic) after the {earlier}, "
+            "got nothing between",
         )
+
+    @staticmethod
+    def _place(memory: "Memory", plane: Plane, granule: int, base: int) -> str:
+        offset = granule * plane.granule
+        if base:
+            return f"global address {base + offset:#x}, {memory.arena.nearest(base + offset)}"
+        return f"shared address {offset % memory.rows['shared'].stride:#x}"
+
+    def _someone(self, memory: "Memory", thread: int, block: int) -> str:
+        if thread != MANY:
+            return memory.site.who(*divmod(thread, self._threads))
+        return "several threads" if block == MANY else f"several threads of block {block}"

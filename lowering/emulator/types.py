@@ -7,7 +7,9 @@ import numpy as np
 from lanelink.lowering.emulator.ptx import TYPE_BYTES
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-"""Values of the threads of a chunk. A dimension of 1 says that all blocks, or all threads of a block, hold the same value."""
+"""Values of the threads of a chunk. A dimension of 1 says that all blocks, or all threads of a block, hold the same
+value.
+"""
 
 TAGS: dict[str, str] = {
     "pred": "?",

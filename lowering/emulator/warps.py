@@ -85,7 +85,9 @@ class Warps(AtomicMemory):
         return wanted & ~present
 
     def _check_members(self, members: Array, m: Array | None, at: int) -> tuple[Array, Array]:
-        """Lanes here, as (rows, 32), and the masks they name; every lane must be in its own mask, and every one named here."""
+        """Lanes here, as (rows, 32), and the masks they name; every lane must be in its own mask, and every one named
+        here.
+        """
         here = self._there if m is None else self.by_warps(m)
         if members.size == 1 and int(members.item()) == _ALL:
             if m is not None and not self.whole_warps(m):
@@ -123,7 +125,7 @@ class Warps(AtomicMemory):
     def shuffle(
         self, mode: str, a: Array, b: Array, c: Array, members: Array, m: Array | None, at: int, both: bool
     ) -> tuple[Array, Array]:
-        """shfl.sync: the value of another lane, and (if `both` are asked for) whether that lane is inside the segment."""
+        """shfl.sync: the value of another lane, and (if `both`) whether that lane is inside the segment."""
         here, named = self._check_members(members, m, at)
         rows = self.by_warps(a)
         if b.size == 1 and c.size == 1:

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+
 from lanelink.lowering.emulator import Emulator, Entry
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from lanelink.lowering.emulator import Emulator, EmulatorError
 
 STORE = "mul.wide.u32 %q9, %r1, 4; add.u64 %q9, %q9, %q0; st.global.u32 [%q9], %r2;"

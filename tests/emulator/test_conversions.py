@@ -140,8 +140,11 @@ def test_float_to_integer(apply, source: str, target: str, rounding: str) -> Non
 
 @pytest.mark.parametrize(
     ("source", "target", "mode"),
-    [("f32", "f16", "rn"), ("f32", "bf16", "rn"), ("f64", "f16", "rn"), ("f64", "bf16", "rn"), ("f32", "f16", "rz")]
-    + [("f32", "bf16", "rz"), ("f64", "f32", "rn"), ("f64", "f32", "rz"), ("f64", "f32", "rm"), ("f64", "f32", "rp")],
+    [
+        *(("f32", half, mode) for half in ("f16", "bf16") for mode in ("rn", "rz")),
+        *(("f64", half, "rn") for half in ("f16", "bf16")),
+        *(("f64", "f32", mode) for mode in ("rn", "rz", "rm", "rp")),
+    ],
 )
 def test_narrowing(apply, source: str, target: str, mode: str) -> None:
     rng = np.random.default_rng(6)

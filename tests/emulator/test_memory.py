@@ -96,7 +96,8 @@ def test_generic_addresses(device) -> None:
         cvta.to.shared.u64 %q8, %q5; ld.shared.u32 %r3, [%q8]; ld.local.u32 %r4, [mine+4];
         isspacep.shared %p1, %q5; isspacep.local %p2, %q7; isspacep.global %p3, %q0; isspacep.global %p4, %q5;
         selp.u32 %r5, 1, 0, %p1; selp.u32 %r6, 2, 0, %p2; selp.u32 %r7, 4, 0, %p3; selp.u32 %r8, 8, 0, %p4;
-        add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r5; add.u32 %r3, %r3, %r6; add.u32 %r3, %r3, %r7; add.u32 %r3, %r3, %r8;
+        add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r5; add.u32 %r3, %r3, %r6; add.u32 %r3, %r3, %r7;
+        add.u32 %r3, %r3, %r8;
         cvta.to.global.u64 %q9, %q0; add.u64 %q9, %q9, %q2; st.u32 [%q9], %r3;
     """
     out = device.emulator.alloc(256)
@@ -192,8 +193,9 @@ def test_atomics_run_in_thread_order(device, operation: str, places: int, space:
         setup, address, finish = "", "%q0", ""
     else:
         setup = f"""
-            .shared .align 4 .b8 t[1024]; setp.lt.u32 %p1, %r1, {places}; mul.wide.u32 %q5, %r1, 4; add.u64 %q6, %q0, %q5;
-            @%p1 ld.global.u32 %r5, [%q6]; mov.u64 %q7, t; add.u64 %q8, %q7, %q5; @%p1 st.shared.u32 [%q8], %r5; bar.sync 0;
+            .shared .align 4 .b8 t[1024]; setp.lt.u32 %p1, %r1, {places}; mul.wide.u32 %q5, %r1, 4;
+            add.u64 %q6, %q0, %q5; @%p1 ld.global.u32 %r5, [%q6]; mov.u64 %q7, t; add.u64 %q8, %q7, %q5;
+            @%p1 st.shared.u32 [%q8], %r5; bar.sync 0;
         """
         address = "%q7"
         finish = "bar.sync 0; @%p1 ld.shared.u32 %r5, [%q8]; @%p1 st.global.u32 [%q6], %r5;"
@@ -217,7 +219,8 @@ def test_compare_and_swap_and_sums_of_floats(device) -> None:
     body = """
         mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 1; atom.global.cas.b32 %r3, [%q0], %r1, %r2;
         mul.wide.u32 %q2, %r1, 4; add.u64 %q2, %q2, %q1; st.global.u32 [%q2], %r3;
-        red.global.add.f32 [%q0+4], 0f3F000000; atom.global.add.u64 %q3, [%q0+8], 3; atom.global.max.s32 %r4, [%q0+16], -5;
+        red.global.add.f32 [%q0+4], 0f3F000000; atom.global.add.u64 %q3, [%q0+8], 3;
+        atom.global.max.s32 %r4, [%q0+16], -5;
     """
     table = device.put(np.array([0, 0, 0, 0, 0xFFFFFFF0], "u4"))
     out = device.emulator.alloc(128)

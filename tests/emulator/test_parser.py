@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from lanelink.lowering.emulator import Emulator, EmulatorError, Param, PtxError, parse_ptx
 
 HEAD = ".version 8.4\n.target sm_80\n.address_size 64\n"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from lanelink.lowering.emulator import EmulatorError
 
 SHARED = """
@@ -21,19 +22,21 @@ def test_shared_write_then_read_without_a_barrier(racing) -> None:
 
 
 def test_shared_with_a_barrier(racing) -> None:
-    body = f"{SHARED} st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r7, [%r5]; bar.sync 0; st.shared.u32 [%r4], %r7;"
+    body = f"""
+        {SHARED} st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r7, [%r5]; bar.sync 0; st.shared.u32 [%r4], %r7;
+    """
     racing.run(body, [0], block=128, grid=3)
 
 
 def test_shared_read_then_write_without_a_barrier(racing) -> None:
     body = f"{SHARED} st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r7, [%r5]; st.shared.u32 [%r4], %r7;"
-    with pytest.raises(EmulatorError, match="race: write at shared address .* after the read by"):
+    with pytest.raises(EmulatorError, match=r"race: write at shared address .* after the read by"):
         racing.run(body, [0], block=64)
 
 
 def test_two_threads_write_one_place(racing) -> None:
     body = f"{SHARED} st.shared.u32 [t+8], %r1;"
-    with pytest.raises(EmulatorError, match="race: write at shared address 0x8"):
+    with pytest.raises(EmulatorError, match=r"race: write at shared address 0x8"):
         racing.run(body, [0])
 
 
@@ -52,7 +55,7 @@ def test_one_byte_of_a_word_is_a_race(racing) -> None:
         shl.b32 %r7, %r1, 2; add.u32 %r8, %r3, %r7; setp.lt.u32 %p1, %r1, 8; @%p1 st.shared.u32 [%r8], %r1;
         st.shared.u8 [%r4], %h1;
     """
-    with pytest.raises(EmulatorError, match="race: write at shared address 0x1"):
+    with pytest.raises(EmulatorError, match=r"race: write at shared address 0x1"):
         racing.run(body, [0])
 
 
@@ -75,13 +78,14 @@ def test_many_readers_then_a_write_in_the_same_warp(racing) -> None:
         bar.warp.sync -1; @%p1 st.shared.u32 [t], %r7;
     """
     racing.run(body, [0])
-    with pytest.raises(EmulatorError, match="race: write at shared .* after the read by several threads"):
+    with pytest.raises(EmulatorError, match=r"race: write at shared .* after the read by several threads"):
         racing.run(body.replace("bar.warp.sync -1; @%p1", "@%p1"), [0])
 
 
 GLOBAL = """
     mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
-    mul.wide.u32 %q5, %r4, 4; add.u64 %q6, %q0, %q5; xor.b32 %r5, %r4, 32; mul.wide.u32 %q7, %r5, 4; add.u64 %q8, %q0, %q7;
+    mul.wide.u32 %q5, %r4, 4; add.u64 %q6, %q0, %q5;
+    xor.b32 %r5, %r4, 32; mul.wide.u32 %q7, %r5, 4; add.u64 %q8, %q0, %q7;
 """
 
 
@@ -213,19 +217,22 @@ DEPENDENT = f"{GLOBAL} {{first}} griddepcontrol.wait; {{then}}"
 
 def test_touching_the_launch_ahead_before_waiting(racing) -> None:
     data, weights = racing.put(np.zeros(128, "u4"), "data"), racing.put(np.zeros(128, "u4"), "weights")
-    write = f"{GLOBAL} add.u64 %q9, %q1, %q5; ld.global.u32 %r7, [%q9]; st.global.u32 [%q6], %r4; griddepcontrol.launch_dependents;"
+    write = f"""
+        {GLOBAL} add.u64 %q9, %q1, %q5; ld.global.u32 %r7, [%q9]; st.global.u32 [%q6], %r4;
+        griddepcontrol.launch_dependents;
+    """
     early_weights = "add.u64 %q9, %q1, %q5; ld.global.u32 %r7, [%q9];"
     racing.run(write, [data, weights], grid=4)
     racing.run(DEPENDENT.format(first=early_weights, then="ld.global.u32 %r6, [%q6];"), [data, weights], grid=4)
     racing.run(write, [data, weights], grid=4)
     with pytest.raises(
         EmulatorError,
-        match="read at global .*: expected griddepcontrol.wait before touching what the launch ahead writes",
+        match=r"read at global .*: expected griddepcontrol.wait before touching what the launch ahead writes",
     ):
         racing.run(DEPENDENT.format(first="ld.global.u32 %r6, [%q6];", then=""), [data, weights], grid=4)
     racing.run(write, [data, weights], grid=4)
     with pytest.raises(
-        EmulatorError, match="write at global .*: expected griddepcontrol.wait before .* the launch ahead reads"
+        EmulatorError, match=r"write at global .*: expected griddepcontrol.wait before .* the launch ahead reads"
     ):
         racing.run(
             DEPENDENT.format(first="st.global.u32 [%q9], %r4;".replace("%q9", "%q8"), then="").replace("%q0", "%q1"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from lanelink.lowering.emulator import EmulatorError
 
 ALL = 0xFFFFFFFF
@@ -112,7 +113,10 @@ def test_a_lane_that_its_own_mask_leaves_out(device) -> None:
 
 
 def test_a_lane_that_never_comes(device) -> None:
-    body = "and.b32 %r5, %r3, 31; setp.eq.u32 %p1, %r5, 3; @%p1 bra past; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; past: bar.sync 0;"
+    body = """
+        and.b32 %r5, %r3, 31; setp.eq.u32 %p1, %r5, 3; @%p1 bra past;
+        shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1; past: bar.sync 0;
+    """
     with pytest.raises(EmulatorError, match=r"expected lane 3 of the member mask to come, got it at a barrier"):
         run(device, body, lane_values())
 
