@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -149,19 +150,18 @@ class DriverBuffers:
         """The buffer that a kernel call's address names, for the launch `user`."""
         if isinstance(ref, ScratchKind):
             return self._scratch[ref].result
-        made = self._made.get(ref) if isinstance(ref, SSAValue) else None
+        assert isinstance(ref, SSAValue), "selection names buffers as launch_operands made them"
+        made = self._made.get(cast("SSAValue", ref))
         if made is None:
-            got = ref.type if isinstance(ref, SSAValue) else ref
-            raise PassFailedException(
-                located(user, f"lower-to-driver: expected an alloc, a constant or an argument of the step, got {got}")
-            )
+            message = "lower-to-driver: expected an alloc, a constant or an argument of the step, got another buffer"
+            raise PassFailedException(located(user, message))
         return made.result
 
     def whole(self, value: SSAValue, user: Operation) -> SSAValue:
         """The buffer of a value as it is, a view's as a slice of its source's."""
         place = address(value)
         held = self.value(place.ref, user)
-        if isinstance(place.ref, SSAValue) and place.ref is value:
+        if place.ref is value:
             return held
         made = SliceOp(held, place.offset, buffer_bytes(value.type))
         self._add(value, made)

@@ -35,7 +35,9 @@ def rows(value: SSAValue) -> Rows:
 
 def activation(value: SSAValue) -> Rows | Quantized:
     """An activation of a product, f32 or quantized."""
-    return quantized(value) if isinstance(value.type, Q8Type) else rows(value)
+    if isinstance(value.type, Q8Type):
+        return Quantized(address(value), value.type.planes.data)
+    return rows(value)
 
 
 def quantized(value: SSAValue | None) -> Quantized | None:

@@ -27,6 +27,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from lanelink.dialects.driver.attributes import AddressAttr, BufferType, NullAttr
 from lanelink.dialects.driver.buffers import buffer_of
@@ -274,10 +275,8 @@ def _parse_argument(parser: Parser, buffers: list[SSAValue]) -> ArgumentAttr:
         return AddressAttr(offset)
     at = parser.pos
     value = parser.parse_attribute()
-    if isinstance(value, IntegerAttr) and value.type == i32:
-        return IntegerAttr(value.value.data, i32)
-    if isinstance(value, FloatAttr) and value.type == f32:
-        return FloatAttr(value.value.data, f32)
+    if isa(value, IntegerAttr[I32]) or isa(value, FloatAttr[Float32Type]):
+        return value
     parser.raise_error(f"expected a buffer, an i32, an f32 or null, got {value}", at, parser.pos)
 
 

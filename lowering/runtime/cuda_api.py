@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 from lanelink.dialects.driver.launch import Extent
 from lanelink.lowering.runtime.backend import BackendError
@@ -76,7 +76,7 @@ class CudaApi:
         self._context: Handle = check(self._b.cuDevicePrimaryCtxRetain(self._device), f"open device {device}")
 
     @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> Generator[None, None, None]:
         """The device's context, current in this thread while inside."""
         check(self._b.cuCtxPushCurrent(self._context), "make the context current")
         try:
@@ -217,7 +217,7 @@ class CudaApi:
         return float(check(self._b.cuEventElapsedTime(begun, ended), "time two events"))
 
     @contextmanager
-    def capture(self, stream: Handle) -> Iterator[list[Handle]]:
+    def capture(self, stream: Handle) -> Generator[list[Handle], None, None]:
         """Captures what is put on the stream while inside; the list then holds the graph."""
         graphs: list[Handle] = []
         mode = self._b.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
@@ -267,7 +267,7 @@ class CudaApi:
             attribute.value.programmaticStreamSerializationAllowed = 1
             config.attrs = [attribute]
             config.numAttrs = 1
-        check(cast(Any, self._b.cuLaunchKernelEx)(config, function, parameters, 0), f"launch {label}")
+        check(self._b.cuLaunchKernelEx(config, function, parameters, 0), f"launch {label}")
 
 
 __all__ = ["CudaApi", "CudaError", "GpuMissing", "Handle", "check", "gpu_missing", "load_bindings"]
