@@ -108,12 +108,15 @@ def attention(
     window: int | None = None,
     sinks: Floats | None = None,
     softcap: float | None = None,
+    *,
+    chunked: bool = False,
 ) -> Floats:
     """Causal attention of q [m, heads * hd] over keys [length, kv * hd] and values [length, kv * vd]: [m, heads * vd].
 
-    Row r attends to positions 0..position + r (all `length` without a position), of which a window w keeps the last w.
-    A softcap c turns each score s to c * tanh(s / c) (Gemma 2). A sink joins its head's maximum and sum, and carries no
-    value (gpt-oss). A row that sees nothing is 0.
+    Row r attends to positions 0..position + r (all `length` without a position), of which a window w keeps the last w,
+    or where `chunked` those of the row's own chunk of w, the first of which begins at 0 (Llama 4). A softcap c turns
+    each score s to c * tanh(s / c) (Gemma 2). A sink joins its head's maximum and sum, and carries no value (gpt-oss).
+    A row that sees nothing is 0.
     """
     m = q.shape[0]
     hd, vd = q.shape[1] // heads, values.shape[1] // kv_heads
@@ -121,15 +124,22 @@ def attention(
     out = np.zeros((m, heads, vd), np.float64)
     for r in range(m):
         last = keys.shape[0] - 1 if position is None else position + r
-        first = 0 if window is None else max(0, last - window + 1)
+        first = _first_seen(last, window, chunked)
         k = keys[first : last + 1].astype(np.float64).reshape(-1, kv_heads, hd)
         v = values[first : last + 1].astype(np.float64).reshape(-1, kv_heads, vd)
         grouped = q[r].astype(np.float64).reshape(kv_heads, heads // kv_heads, hd)
         scores = np.einsum("ghd,pgd->ghp", grouped, k) * factor
         if softcap is not None:
-            scores = softcap * np.tanh(scores / softcap)
+            scores = _capped(scores, softcap)
         out[r] = _weighted(scores, v, sinks).reshape(heads, vd)
     return out.reshape(m, heads * vd).astype(np.float32)
+
+
+def _first_seen(last: int, window: int | None, chunked: bool) -> int:
+    """The first position that the row at `last` attends to."""
+    if window is None:
+        return 0
+    return last - last % window if chunked else max(0, last - window + 1)
 
 
 def _weighted(scores: Doubles, v: Doubles, sinks: Floats | None) -> Doubles:
@@ -185,6 +195,15 @@ def swiglu(gate: Floats, up: Floats) -> Floats:
 def unary(act: Activation, x: Floats, factor: float = 1.0) -> Floats:
     """factor * act(x)."""
     return (factor * _activate(act, x.astype(np.float64))).astype(np.float32)
+
+
+def soft_cap(x: Floats, cap: float) -> Floats:
+    """cap * tanh(x / cap) (Gemma 2)."""
+    return _capped(x.astype(np.float64), cap).astype(np.float32)
+
+
+def _capped(x: Doubles, cap: float) -> Doubles:
+    return cap * np.tanh(x / cap)
 
 
 def _product(x: Floats, weights: Floats, bias: Floats | None) -> Doubles:
@@ -262,6 +281,7 @@ __all__ = [
     "rope",
     "set_rows",
     "slice_units",
+    "soft_cap",
     "softmax",
     "swiglu",
     "unary",

@@ -21,16 +21,18 @@ from lanelink.dialects.tgraph.elementwise import (
     ElementwiseOp,
     GeluKind,
     GeluOp,
+    ReluOp,
     ScaleOp,
     SigmoidOp,
     SiluOp,
+    SoftcapOp,
     SwigluOp,
 )
 from lanelink.dialects.tgraph.lifted import LiftedOp
 from lanelink.dialects.tgraph.products import MatmulOp, QuantizeOp
 from lanelink.dialects.tgraph.rows import FusedRowOp, NormKind, RopeOp
 from lanelink.dialects.tgraph.sampling import AdvanceOp, ArgMaxOp
-from lanelink.dialects.tgraph.shape import HeadSliceOp, ViewOp
+from lanelink.dialects.tgraph.shape import HeadSliceOp, TransposeOp, ViewOp
 from lanelink.dialects.tgraph.step import located
 from lanelink.dialects.tgraph.tables import RowGatherOp, RowsGatherOp, SetRowOp
 from lanelink.lowering import meanings
@@ -90,6 +92,15 @@ def _scale(op: ScaleOp) -> Function:
     return lambda x: meanings.unary(Activation.NONE, x, factor)
 
 
+def _softcap(op: SoftcapOp) -> Function:
+    cap = op.cap.value.data
+    return lambda x: meanings.soft_cap(x, cap)
+
+
+def _transpose(op: TransposeOp) -> Function:
+    return lambda x: x.T.copy()
+
+
 def _fused_row(op: FusedRowOp) -> Function:
     kind, cols = op.kind.data, op.cols.value.data
     eps = 0.0 if op.eps is None else op.eps.value.data
@@ -140,14 +151,16 @@ def _attention(op: AttentionOp) -> Function:
         raise InterpretationError(
             located(op, f"{op.name} heads: expected a multiple of {kv_heads} key heads, got {heads}")
         )
-    has_position, has_sinks = op.position is not None, op.sinks is not None
+    has_position, has_sinks, chunked = op.position is not None, op.sinks is not None, op.chunked is not None
 
     def run(q: Floats, keys: Floats, values: Floats, *rest: Ints | Floats) -> Floats:
         first = int(rest[0][0]) if has_position else None
         if first is not None:
             _inside(op, first, q.shape[0], keys.shape[0])
         sinks = cast(Floats, rest[-1]) if has_sinks else None
-        return meanings.attention(q, keys, values, first, heads, kv_heads, scale, window, sinks, softcap)
+        return meanings.attention(
+            q, keys, values, first, heads, kv_heads, scale, window, sinks, softcap, chunked=chunked
+        )
 
     return run
 
@@ -215,6 +228,8 @@ MEANINGS: dict[type[LiftedOp], Callable[[Any], Function]] = {
     SwigluOp: _swiglu,
     SiluOp: _unary(Activation.SILU),
     SigmoidOp: _unary(Activation.SIGMOID),
+    ReluOp: _unary(Activation.RELU),
+    SoftcapOp: _softcap,
     GeluOp: _gelu,
     ScaleOp: _scale,
     FusedRowOp: _fused_row,
@@ -225,6 +240,7 @@ MEANINGS: dict[type[LiftedOp], Callable[[Any], Function]] = {
     SetRowOp: _set_row,
     ViewOp: _view,
     HeadSliceOp: _head_slice,
+    TransposeOp: _transpose,
     ArgMaxOp: _arg_max,
     AdvanceOp: _advance,
 }

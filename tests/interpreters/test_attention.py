@@ -26,6 +26,7 @@ def attend(
     position: int | None,
     *,
     window: int | None = None,
+    chunked: bool = False,
     scale: float | None = None,
     softcap: float | None = None,
     sinks: Array | None = None,
@@ -35,7 +36,9 @@ def attend(
     out = np.zeros((len(q), HEADS * VALUE_DIM))
     for r in range(len(q)):
         last = CAPACITY - 1 if position is None else position + r
-        seen = [p for p in range(CAPACITY) if p <= last and (window is None or p > last - window)]
+        seen = [p for p in range(last + 1) if window is None or p > last - window]
+        if window is not None and chunked:
+            seen = [p for p in range(last + 1) if p // window == last // window]
         for h in range(HEADS):
             group = h // (HEADS // KV_HEADS)
             weights: list[float] = []
@@ -100,6 +103,17 @@ def test_attention(
     expected = attend(q, keys, values, position, window=window, softcap=softcap, sinks=sinks if has_sinks else None)
     assert result.dtype == np.float32
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("window", [1, 4, 5, 100])
+@pytest.mark.parametrize(("rows", "position"), [(1, 4), (5, 2), (2, None)])
+def test_chunks(run: Run, rng: np.random.Generator, rows: int, position: int | None, window: int):
+    """Several rows on either side of a chunk's edge."""
+    q, keys, values = tables(rng, rows)
+    extra: list[Array] = [] if position is None else [np.array([position], np.int32)]
+    op = build(has_position=position is not None, has_sinks=False, window=window, chunked=True)
+    expected = attend(q, keys, values, position, window=window, chunked=True)
+    np.testing.assert_allclose(run(op, q, keys, values, *extra), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_scale_of_its_own(run: Run, rng: np.random.Generator):

@@ -22,11 +22,14 @@ from lanelink.dialects.tgraph import (
     GeluOp,
     HeadSliceOp,
     NormKind,
+    ReluOp,
     RopeOp,
     ScaleOp,
     SigmoidOp,
     SiluOp,
+    SoftcapOp,
     SwigluOp,
+    TransposeOp,
     ViewOp,
 )
 
@@ -71,6 +74,8 @@ UNARIES: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
         lambda v: GeluOp(GeluKind.TANH, v),
         lambda x: 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))),
     ),
+    "relu": (ReluOp, lambda x: max(x, 0.0)),
+    "softcap": (lambda v: SoftcapOp(v, 3.5), lambda x: 3.5 * tanh(x / 3.5)),
     "scale": (lambda v: ScaleOp(v, -2.5), lambda x: -2.5 * x),
 }
 
@@ -193,6 +198,11 @@ def test_view_and_head_slice(run: Run, rng: np.random.Generator):
     np.testing.assert_array_equal(viewed, [flat[7:12], flat[12:17]])
     sliced = run(lambda v: HeadSliceOp(v, start=1, width=2, every=4), x)
     np.testing.assert_array_equal(sliced, [[row[u + k] for u in (0, 4, 8) for k in (1, 2)] for row in x.tolist()])
+
+
+def test_transpose(run: Run, rng: np.random.Generator):
+    x = rng.standard_normal((3, 5), np.float32)
+    np.testing.assert_array_equal(run(TransposeOp, x), [[x[r, c] for r in range(3)] for c in range(5)])
 
 
 def test_arg_max_takes_the_lowest_of_the_largest(run: Run):

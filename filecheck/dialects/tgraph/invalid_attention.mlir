@@ -45,6 +45,15 @@ func.func @attention_of_an_empty_window(%q: tensor<2x64xf32>, %k: tensor<32x32xf
 
 // -----
 
+// CHECK: sym_name = "attention_in_chunks_of_no_window"
+// CHECK: | Operation does not verify: attention chunked: expected a window beside it, got none
+func.func @attention_in_chunks_of_no_window(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %v: tensor<32x32xf32>, %p: tensor<1xi32>) {
+  %o = tgraph.attention %q, %k, %v at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 chunked : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
 // CHECK: sym_name = "attention_of_a_vector"
 // CHECK: | Operation does not verify: attention q: expected a static tensor<RxWxf32>, got tensor<64xf32>
 func.func @attention_of_a_vector(%q: tensor<64xf32>, %k: tensor<32x32xf32>, %v: tensor<32x32xf32>, %p: tensor<1xi32>) {

@@ -153,6 +153,60 @@ func.func @sigmoid_to_integers(%x: tensor<2x64xf32>) {
 
 // -----
 
+// CHECK: sym_name = "relu_of_a_vector"
+// CHECK: | Operation does not verify: tgraph.relu x: expected a static tensor<RxWxf32>, got tensor<64xf32>
+func.func @relu_of_a_vector(%x: tensor<64xf32>) {
+  %y = tgraph.relu %x : tensor<64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "relu_to_another_shape"
+// CHECK: | Operation does not verify: tgraph.relu result: expected (2, 64), got (2, 32)
+func.func @relu_to_another_shape(%x: tensor<2x64xf32>) {
+  %y = tgraph.relu %x : tensor<2x64xf32> -> tensor<2x32xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "relu_to_integers"
+// CHECK: | Operation does not verify: tgraph.relu result: expected a static tensor<RxWxf32>, got tensor<2x64xi32>
+func.func @relu_to_integers(%x: tensor<2x64xf32>) {
+  %y = tgraph.relu %x : tensor<2x64xf32> -> tensor<2x64xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "softcap_of_a_vector"
+// CHECK: | Operation does not verify: tgraph.softcap x: expected a static tensor<RxWxf32>, got tensor<64xf32>
+func.func @softcap_of_a_vector(%x: tensor<64xf32>) {
+  %y = tgraph.softcap %x at 2.0 : tensor<64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "softcap_to_another_shape"
+// CHECK: | Operation does not verify: tgraph.softcap result: expected (2, 64), got (2, 32)
+func.func @softcap_to_another_shape(%x: tensor<2x64xf32>) {
+  %y = tgraph.softcap %x at 2.0 : tensor<2x64xf32> -> tensor<2x32xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "softcap_to_integers"
+// CHECK: | Operation does not verify: tgraph.softcap result: expected a static tensor<RxWxf32>, got tensor<2x64xi32>
+func.func @softcap_to_integers(%x: tensor<2x64xf32>) {
+  %y = tgraph.softcap %x at 2.0 : tensor<2x64xf32> -> tensor<2x64xi32>
+  func.return
+}
+
+// -----
+
 // CHECK: sym_name = "gelu_of_a_vector"
 // CHECK: | Operation does not verify: tgraph.gelu x: expected a static tensor<RxWxf32>, got tensor<64xf32>
 func.func @gelu_of_a_vector(%x: tensor<64xf32>) {
@@ -202,6 +256,15 @@ func.func @scale_to_another_shape(%x: tensor<2x64xf32>) {
 // CHECK: | Operation does not verify: tgraph.scale result: expected a static tensor<RxWxf32>, got tensor<2x64xi32>
 func.func @scale_to_integers(%x: tensor<2x64xf32>) {
   %y = tgraph.scale %x by 2.0 : tensor<2x64xf32> -> tensor<2x64xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "softcap_of_zero"
+// CHECK: | Operation does not verify: softcap: expected a cap of more than 0, got 0.0
+func.func @softcap_of_zero(%x: tensor<2x64xf32>) {
+  %y = tgraph.softcap %x at 0.0 : tensor<2x64xf32> -> tensor<2x64xf32>
   func.return
 }
 

@@ -45,6 +45,24 @@ func.func @view_before_the_start(%x: tensor<2x64xf32>) {
 
 // -----
 
+// CHECK: sym_name = "transpose_of_a_vector"
+// CHECK: | Operation does not verify: transpose x: expected a static tensor<RxWxf32>, got tensor<64xf32>
+func.func @transpose_of_a_vector(%x: tensor<64xf32>) {
+  %r = tgraph.transpose %x : tensor<64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "transpose_to_its_own_shape"
+// CHECK: | Operation does not verify: transpose result: expected (64, 2), got (2, 64)
+func.func @transpose_to_its_own_shape(%x: tensor<2x64xf32>) {
+  %r = tgraph.transpose %x : tensor<2x64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
 // CHECK: sym_name = "head_slice_of_a_vector"
 // CHECK: | Operation does not verify: head_slice x: expected a static tensor<RxWxf32>, got tensor<64xf32>
 func.func @head_slice_of_a_vector(%x: tensor<64xf32>) {

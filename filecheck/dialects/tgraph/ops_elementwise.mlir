@@ -50,6 +50,12 @@ func.func @activations(%x: tensor<2x64xf32>, %u: tensor<2x64xf32>) {
   // CHECK-NEXT: %y5 = tgraph.gelu exact %x : tensor<2x64xf32> -> tensor<2x64xf32>
   // GENERIC-NEXT: %y5 = "tgraph.gelu"(%x) <{kind = #tgraph<gelu_kind exact>}> : (tensor<2x64xf32>) -> tensor<2x64xf32>
   %y5 = tgraph.gelu exact %x : tensor<2x64xf32> -> tensor<2x64xf32>
+  // CHECK-NEXT: %y7 = tgraph.relu %x : tensor<2x64xf32> -> tensor<2x64xf32>
+  // GENERIC-NEXT: %y7 = "tgraph.relu"(%x) : (tensor<2x64xf32>) -> tensor<2x64xf32>
+  %y7 = tgraph.relu %x : tensor<2x64xf32> -> tensor<2x64xf32>
+  // CHECK-NEXT: %y8 = tgraph.softcap %x at 3.000000e+01 number 9 : tensor<2x64xf32> -> tensor<2x64xf32>
+  // GENERIC-NEXT: %y8 = "tgraph.softcap"(%x) <{cap = 3.000000e+01 : f32, number = 9 : i64}> : (tensor<2x64xf32>) -> tensor<2x64xf32>
+  %y8 = tgraph.softcap %x at 3.000000e+01 number 9 : tensor<2x64xf32> -> tensor<2x64xf32>
   // CHECK-NEXT: %y6 = tgraph.gelu tanh %x number 7 : tensor<2x64xf32> -> tensor<2x64xf32>
   // GENERIC-NEXT: %y6 = "tgraph.gelu"(%x) <{kind = #tgraph<gelu_kind tanh>, number = 7 : i64}> : (tensor<2x64xf32>) -> tensor<2x64xf32>
   %y6 = tgraph.gelu tanh %x number 7 : tensor<2x64xf32> -> tensor<2x64xf32>

@@ -20,6 +20,15 @@ func.func @view(%x: tensor<8x64xf32>) {
   func.return
 }
 
+// CHECK-LABEL: func.func @transpose(
+// GENERIC-LABEL: sym_name = "transpose"
+func.func @transpose(%x: tensor<8x64xf32>) {
+  // CHECK-NEXT: %r0 = tgraph.transpose %x number 4 : tensor<8x64xf32> -> tensor<64x8xf32>
+  // GENERIC: %r0 = "tgraph.transpose"(%x) <{number = 4 : i64}> : (tensor<8x64xf32>) -> tensor<64x8xf32>
+  %r0 = tgraph.transpose %x number 4 : tensor<8x64xf32> -> tensor<64x8xf32>
+  func.return
+}
+
 // CHECK-LABEL: func.func @head_slice(
 // GENERIC-LABEL: sym_name = "head_slice"
 func.func @head_slice(%x: tensor<8x64xf32>) {
