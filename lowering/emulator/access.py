@@ -277,8 +277,8 @@ class Memory:
         if places is None:
             nothing = np.zeros((1, 1), tag)
             return nothing if count == 1 else [nothing] * count
-        if self.races is not None and watched and order == "weak":
-            self._watch(places, width * count, at, write=False)
+        if watched:
+            self._watch(places, width * count, at, write=False, strong=order != "weak")
         if count == 1:
             view = places.memory.views[tag.str[1:]]
             shift = _SHIFTS[width]
@@ -289,14 +289,14 @@ class Memory:
         parts = taken.reshape(-1).view(tag).reshape(-1, count).T.copy()
         return [self._spread(part.reshape(taken.shape), places) for part in parts]
 
-    def _watch(self, places: Places, size: int, at: int, *, write: bool) -> None:
-        """Check an access for races; memory of one thread alone has none."""
+    def _watch(self, places: Places, size: int, at: int, *, write: bool, strong: bool) -> None:
+        """Check an access for races; memory of one thread alone has none. Strong: volatile, relaxed and the like."""
         if self.races is None or places.memory in (self.rows["local"].bytes, self.rows["param"].bytes):
             return
         if write:
-            self.races.write(self, places, size, at)
+            self.races.write(self, places, size, at, strong=strong)
         else:
-            self.races.read(self, places, size, at)
+            self.races.read(self, places, size, at, strong=strong)
 
     @staticmethod
     def _spread(values: Array, places: Places) -> Array:
@@ -335,8 +335,8 @@ class Memory:
         places = self.places(space, address, offset, size, m, at, True, each=True)
         if places is None:
             return
-        if self.races is not None and space != "local" and order == "weak":
-            self._watch(places, size, at, write=True)
+        if self.races is not None and space != "local":
+            self._watch(places, size, at, write=True, strong=order != "weak")
         index = places.offsets.ravel()
         if size > 1:
             index = index >> _SHIFTS[size]

@@ -52,7 +52,7 @@ class Plane:
         count = -(-nbytes // granule)
         self.writes = _empty(count)
         self.reads = _empty(count)
-        self.atomic = np.zeros(count, bool)
+        self.strong = np.zeros(count, bool)
 
     def index(self, offsets: Array, size: int) -> tuple[Array, int]:
         """Granules of accesses of `size` bytes, flat, and how many each has."""
@@ -68,12 +68,12 @@ class Plane:
         self.granule //= parts
         self.writes = self.writes.repeat(parts)
         self.reads = self.reads.repeat(parts)
-        self.atomic = np.repeat(self.atomic, parts)
+        self.strong = np.repeat(self.strong, parts)
 
-    def put_writes(self, index: Array, now: Accesses, atomic: bool) -> None:
+    def put_writes(self, index: Array, now: Accesses, strong: bool) -> None:
         for name in FIELDS:
             getattr(self.writes, name)[index] = getattr(now, name)
-        self.atomic[index] = atomic
+        self.strong[index] = strong
         self.reads.epoch[index] = 0
 
     def put_reads(self, index: Array, now: Accesses, kept: Array, before: Accesses) -> None:

@@ -5,7 +5,7 @@ What orders accesses: a thread's own program; a barrier of the block; a barrier 
 and votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or
 wider, or a releasing atomic) had covered before that other: those of its own thread, and those of its block before a
 barrier. Acquiring needs no fence of its own here, as the pattern of the last block to arrive is often written without
-one. Atomics do not race with each other.
+one. Strong accesses (atomics, volatile, relaxed and the like) do not race with each other.
 
 A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it
 may not read what that launch wrote, nor write what it read or wrote.
@@ -136,25 +136,27 @@ class Races:
 
     # Accesses
 
-    def read(self, memory: "Memory", places: "Places", size: int, at: int) -> None:
-        """Check reads, and put them on record."""
+    def read(self, memory: "Memory", places: "Places", size: int, at: int, *, strong: bool = False) -> None:
+        """Check reads, and put them on record; strong ones race with no strong write, and are not recorded."""
         for plane, offsets, now, base in self._parts(memory, places, size):
             index, each = plane.index(offsets, size)
             now = now.repeat(each)
-            self._check(memory, plane, index, now, at, base, write=False, atomic=False)
+            self._check(memory, plane, index, now, at, base, write=False, strong=strong)
+            if strong:
+                continue
             before = plane.reads.take(index)
             current = before.epoch >= self._base
             kept = current & ~self._ordered(before, now, current)
             plane.put_reads(index, now, kept, before)
 
-    def write(self, memory: "Memory", places: "Places", size: int, at: int, *, atomic: bool = False) -> None:
-        """Check writes, and put them on record."""
+    def write(self, memory: "Memory", places: "Places", size: int, at: int, *, strong: bool = False) -> None:
+        """Check writes, and put them on record; strong ones (atomics among them) do not race with each other."""
         for plane, offsets, now, base in self._parts(memory, places, size):
             index, each = plane.index(offsets, size)
             now = now.repeat(each)
-            self._check(memory, plane, index, now, at, base, write=True, atomic=atomic)
-            plane.put_writes(index, now, atomic)
-            if not atomic:
+            self._check(memory, plane, index, now, at, base, write=True, strong=strong)
+            plane.put_writes(index, now, strong)
+            if not strong:
                 other = plane.writes.thread.take(index)
                 twice = other != now.thread
                 if twice.any():
@@ -165,7 +167,7 @@ class Races:
 
     def atomic(self, memory: "Memory", places: "Places", size: int, at: int, order: str) -> None:
         """Check atomics against plain accesses; then acquire from, and release to, each place in turn."""
-        self.write(memory, places, size, at, atomic=True)
+        self.write(memory, places, size, at, strong=True)
         if places.memory is not memory.arena.bytes:
             return
         now = self._now(memory, places)
@@ -280,7 +282,7 @@ class Races:
         base: int,
         *,
         write: bool,
-        atomic: bool,
+        strong: bool,
     ) -> None:
         records = [("write", plane.writes)] + ([("read", plane.reads)] if write else [])
         for word, record in records:
@@ -289,8 +291,8 @@ class Races:
                 before = record.take(index)
                 current = before.epoch >= self._base
                 bad = current & ~self._ordered(before, now, current)
-                if atomic and word == "write":
-                    bad &= ~plane.atomic.take(index)
+                if strong and word == "write":
+                    bad &= ~plane.strong.take(index)
                 if bad.any():
                     k = int(bad.argmax())
                     access = f"{'write' if write else 'read'} at {self._place(memory, plane, int(index[k]), base)}"
