@@ -104,7 +104,7 @@ def check_step(shape: StepShape, token: int | Sequence[int] | None, position: in
             f"got {position + shape.rows}"
         )
     if token is None:
-        if not carried or shape.rows != 1:
+        if not carried:
             raise BackendError(f"step: expected {shape.rows} token ids, got none, and no earlier step carries any over")
         return None
     ids = [token] if isinstance(token, int) else list(token)

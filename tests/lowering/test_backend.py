@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
 
 from lanelink.dialects.formats import Format
+from lanelink.dialects.tgraph import TGraph
+from lanelink.dialects.tgraph.step import step_function
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.runtime.backend import Backend, BackendError, StepShape, check_step, generate
-from lanelink.lowering.runtime.reference import ReferenceBackend
-from lanelink.lowering.weights import resolve
+from lanelink.lowering.runtime.reference import ReferenceBackend, step_shape
+from lanelink.lowering.weights import random_weights, resolve
 
 QWEN3 = Path(__file__).parents[1] / "models" / "qwen3"
 CONTEXT = 32
@@ -128,6 +134,43 @@ def test_requests_that_do_not_fit(call: Callable[[Backend], Any], message: str):
     with pytest.raises(BackendError, match=message):
         call(loaded)
     assert loaded.position == 0, "nothing ran"
+
+
+TABLES = """
+func.func @step(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgraph.position},
+                %k: tensor<KEYSx8xf32> {tgraph.state = "k"}, %other: tensor<2x8xf32>)
+    -> (tensor<KEYSx8xf32> {tgraph.carry = 2}, tensor<1x8xf32>) {
+  %c = tgraph.constant #tgraph.rope_table<cos, [1.0, 0.5], scale 1.0> : tensor<TURNSx2xf32>
+  %e = tgraph.constant #tgraph.checkpoint<"e"> : tensor<3x8xf32>
+  %x = tgraph.row_gather %e at %token : (tensor<3x8xf32>, tensor<1xi32>) -> tensor<1x8xf32>
+  %r = tgraph.rope %x, %c, %c at %pos heads 2 head_dim 4 half 2
+    : (tensor<1x8xf32>, tensor<TURNSx2xf32>, tensor<TURNSx2xf32>, tensor<1xi32>) -> tensor<1x8xf32>
+  %u = tgraph.set_row %k, %r at %pos : (tensor<KEYSx8xf32>, tensor<1x8xf32>, tensor<1xi32>) -> tensor<KEYSx8xf32>
+  %o = tgraph.set_row %other, %r row 1 : (tensor<2x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+  %a = tgraph.attention %r, %u, %u at %pos heads 2 kv_heads 2 head_dim 4 value_dim 4
+    : tensor<1x8xf32>, tensor<KEYSx8xf32>, tensor<KEYSx8xf32> -> tensor<1x8xf32>
+  func.return %u, %a : tensor<KEYSx8xf32>, tensor<1x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("keys", "turns"), [(7, 9), (9, 7)])
+def test_the_shortest_table_bounds_the_context(keys: int, turns: int):
+    """Key tables and rotation tables alike, but not a table whose row is fixed."""
+    context = Context()
+    for dialect in (Builtin, Func, TGraph):
+        context.load_dialect(dialect)
+    text = TABLES.replace("KEYS", str(keys)).replace("TURNS", str(turns))
+    module = Parser(context, text).parse_module()
+    module.verify()
+    assert step_shape(step_function(module)) == StepShape(rows=1, context=7, vocabulary=None)
+    loaded = ReferenceBackend(module, random_weights(module))
+    for token in (0, 1, 2, 0, 1, 2, 0):
+        loaded.step(token)
+    with pytest.raises(BackendError, match=r"from position 7 on to fit a context of 7, got 8"):
+        loaded.step(0)
+    with pytest.raises(BackendError, match=r"logits: expected a step that returns logits"):
+        loaded.logits()
 
 
 def test_a_step_without_tables_or_logits_has_only_rows():
