@@ -14,7 +14,8 @@ from lanelink.kernels.build import ptx_path
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
 from lanelink.lowering.selection.chip import Chip
 
-DEFAULT_SHARED = 48 * 1024
+DEFAULT_SHARED = 40 * 1024
+"""Dynamic shared memory that every kernel may have: 48 KiB less what any has statically, rounded down."""
 
 
 def check(result: tuple[Any, ...]) -> Any:

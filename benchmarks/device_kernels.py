@@ -23,7 +23,7 @@ from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.lists import full
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.repack import plane_layout
-from lanelink.lowering.selection.calls import Address, KernelCall, ScratchKind
+from lanelink.lowering.selection.calls import I32, Address, KernelCall, ScratchKind
 from lanelink.lowering.selection.select import select
 from lanelink.lowering.selection.specs import (
     Advance,
@@ -241,7 +241,7 @@ def time_step(device: Device, d: Decoder, format: Format, planes: int) -> None:
         t = device.timed(lambda graph=graph: device.replay(graph))
         each = t.median / len(kind)
         size = sum(weight_bytes(specs[calls.index(c)], format) for c in kind) / len(kind)
-        print(f"  {name:44} grid {kind[0].grid!s:14} x{len(kind):3} {each:8.2f} µs  {size / each / 1e3:7.0f} GB/s")
+        print(f"  {name:44} x{len(kind):3} {each:8.2f} µs  {size / each / 1e3:7.0f} GB/s")
     device.free()
 
 
@@ -261,10 +261,11 @@ def steps_agree(device: Device, calls: list[KernelCall]) -> bool:
 
 
 def kinds_of(calls: list[KernelCall]) -> dict[str, list[KernelCall]]:
-    """Calls of one entry, grid and shared memory, together."""
+    """Calls of one entry, grid and sizes, together."""
     kinds: dict[str, list[KernelCall]] = {}
     for c in calls:
-        kinds.setdefault(f"{c.entry} shared {c.shared}", []).append(c)
+        width = [a.value for a in c.arguments if isinstance(a, I32)][1]
+        kinds.setdefault(f"{c.entry} {width} grid {c.grid[0]}x{c.grid[1]}", []).append(c)
     return kinds
 
 

@@ -59,6 +59,12 @@ __device__ __forceinline__ float4 load_fresh4(const float *p) {
   return v;
 }
 
+__device__ __forceinline__ float2 load_fresh2(const float *p) {
+  float2 v;
+  asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(p) : "memory");
+  return v;
+}
+
 __device__ __forceinline__ bool aligned16(const void *p) { return (reinterpret_cast<u64>(p) & 15) == 0; }
 
 // ---- conversions -----------------------------------------------------------------------------------------------
@@ -141,13 +147,16 @@ __device__ __forceinline__ float block_sum(float v, float *scratch) {
 // ---- blocks that meet ------------------------------------------------------------------------------------------
 // True in every thread of the block that arrives last of `total` at `counter`; what the others wrote before arriving
 // is then visible (through load_fresh). The counter wraps to zero, so that a replay needs no reset.
+//
+// The barrier orders the block's writes before its first thread's arrival, and that arrival releases them to the device
+// and acquires the others': a full fence beside it would cost more than the norm of a row.
 __device__ __forceinline__ bool arrives_last(u32 *counter, u32 total) {
   __shared__ u32 last;
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicInc(counter, total - 1) == total - 1;
-    __threadfence();
+    u32 before;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(total - 1) : "memory");
+    last = before == total - 1;
   }
   __syncthreads();
   const bool result = last != 0;
@@ -180,7 +189,17 @@ __device__ __forceinline__ int quantize_residual(float ratio, int q1) {
   return max(-127, min(127, q2));
 }
 
-// Stores V (1 or 4) neighbouring values a lane from column c on; the 32 / V lanes of a block act together. All lanes
+template <int V>
+__device__ __forceinline__ void store_bytes(i8 *to, u32 bytes) {
+  if (V == 4)
+    *reinterpret_cast<u32 *>(to) = bytes;
+  else if (V == 2)
+    *reinterpret_cast<u16 *>(to) = u16(bytes);
+  else
+    *to = i8(bytes);
+}
+
+// Stores V (1, 2 or 4) neighbouring values a lane from column c on; the 32 / V lanes of a block act together. All lanes
 // of the warp take part; those with `valid` false store nothing, and validity is uniform over a block.
 template <int V>
 __device__ __forceinline__ void store_quantized(const Quantized &out, int row, int c, const float (&v)[V], bool valid) {
@@ -199,20 +218,8 @@ __device__ __forceinline__ void store_quantized(const Quantized &out, int row, i
     first |= u32(q1 & 0xff) << (8 * i);
     second |= u32(quantize_residual(ratio, q1) & 0xff) << (8 * i);
   }
-  i8 *p0 = out.plane(0, row) + c;
-  if (V == 4) {
-    *reinterpret_cast<u32 *>(p0) = first;
-  } else {
-    *p0 = i8(first);
-  }
-  if (out.planes == 2) {
-    i8 *p1 = out.plane(1, row) + c;
-    if (V == 4) {
-      *reinterpret_cast<u32 *>(p1) = second;
-    } else {
-      *p1 = i8(second);
-    }
-  }
+  store_bytes<V>(out.plane(0, row) + c, first);
+  if (out.planes == 2) store_bytes<V>(out.plane(1, row) + c, second);
   if (c % QBLOCK == 0) out.scales(row)[c / QBLOCK] = s;
 }
 

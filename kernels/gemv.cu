@@ -13,7 +13,7 @@
     w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, HeadNorm { normed##i, head_weight##i, head_eps##i } \
   }
 
-#define GEMV(suffix, INPUT, RT, BLOCKS)                                                                             \
+#define GEMV(suffix, INPUT, RT, STEPS, BLOCKS)                                                                             \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                               \
       const void *x, int x_pitch, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0), PART_PARAMS(1),   \
       PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, int then, float *product, int product_pitch,             \
@@ -25,10 +25,10 @@
                      NORM_ARGS(m, n0), cos,  sin,      position,                                                    \
                      hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                            \
                      ACT_NONE};                                                                                     \
-    gemv<FORMAT_CODE, INPUT, RT, false>(a);                                                                         \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, false>(a);                                                                         \
   }
 
-#define GLU(suffix, INPUT, RT, BLOCKS)                                                                              \
+#define GLU(suffix, INPUT, RT, STEPS, BLOCKS)                                                                              \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                \
       const void *x, int x_pitch, int k, int m, int pitch, int passes, int n, int tiles, const char *gate,          \
       const char *up, const float *gate_bias, const float *up_bias, int act, float *y, int y_pitch,                 \
@@ -39,18 +39,19 @@
     a.part[0].y = Rows{y, y_pitch, y_row};                                                                          \
     a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                    \
     a.quantized = Quantized{q, q_planes, m, n};                                                                     \
-    gemv<FORMAT_CODE, INPUT, RT, true>(a);                                                                          \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, true>(a);                                                                          \
   }
 
-#define BOTH(suffix, INPUT, RT, BLOCKS) \
-  GEMV(suffix, INPUT, RT, BLOCKS)       \
-  GLU(suffix, INPUT, RT, BLOCKS)
+// Blocks of three to a multiprocessor with short batches, or of two with long ones: selection takes what shares the
+// outputs out evenly. Groups of four rows of x need the registers of long batches for their sums.
+#define ENTRIES(suffix, INPUT)       \
+  GEMV(suffix##_r1, INPUT, 1, 2, 3)  \
+  GEMV(suffix##_r1l, INPUT, 1, 4, 2) \
+  GEMV(suffix##_r4, INPUT, 4, 2, 2)  \
+  GLU(suffix##_r1, INPUT, 1, 2, 3)   \
+  GLU(suffix##_r4, INPUT, 4, 2, 2)
 
-BOTH(_f32_r1, INPUT_F32, 1, 3)
-BOTH(_f32_r4, INPUT_F32, 4, 2)
+ENTRIES(_f32, INPUT_F32)
 #if FORMAT_CODE == 3
-BOTH(_q8_r1, INPUT_Q8, 1, 3)
-BOTH(_q8_r4, INPUT_Q8, 4, 2)
-BOTH(_q8x2_r1, INPUT_Q8X2, 1, 3)
-BOTH(_q8x2_r4, INPUT_Q8X2, 4, 2)
+ENTRIES(_q8, INPUT_Q8)
 #endif

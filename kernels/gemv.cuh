@@ -1,8 +1,9 @@
 // Products of a few rows x by a matrix of stored rows, streamed at the memory's speed.
 //
-// A warp takes NR stored rows at a time and walks along them: each lane loads 16 bytes of each row at a step, two steps
-// a batch, and holds the next batch in flight while it sums the present one. The first batch is loaded before the wait
-// for the previous launch, since weights are constants. x lies in shared memory, quantized or f32.
+// A warp takes NR stored rows at a time and walks along them: each lane loads 16 bytes of each row at a step, STEPS steps
+// a batch, and holds the next batch in flight while it sums the present one, also across the warp's next rows. The first
+// batch is loaded before the wait for the previous launch, since weights are constants. x lies in shared memory,
+// quantized or f32, and is read once for the NR rows.
 //
 // A block takes a tile of outputs (WARPS * passes * outputs a warp), then the tile gridDim.x further on. blockIdx.y
 // counts groups of RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
@@ -12,13 +13,12 @@
 #include "rope.cuh"
 
 enum Format { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0 };
-enum Input { INPUT_F32, INPUT_Q8, INPUT_Q8X2 };
+enum Input { INPUT_F32, INPUT_Q8 };
 enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
 
 constexpr int WARPS = 8;
 constexpr int THREADS = 32 * WARPS;
 constexpr int NR = 2;     // stored rows a warp takes together
-constexpr int STEPS = 2;  // 16-byte loads of each row in a batch
 constexpr int PARTS = 4;
 
 struct Part {
@@ -33,7 +33,7 @@ struct Part {
 
 struct GemvArgs {
   const void *x;  // f32 rows, or a buffer of quantized rows
-  int x_pitch;    // of f32 rows
+  int x_pitch;    // of f32 rows; of quantized ones, their planes
   int k;
   int m;
   int pitch;   // bytes of a stored row
@@ -89,18 +89,18 @@ __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *sh
 }
 
 // Quantized: for each row its planes, one after the other; after all rows their scales.
-template <int PLANES, int RT>
+template <int RT>
 __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shared) {
-  const Quantized x{reinterpret_cast<i8 *>(const_cast<void *>(a.x)), PLANES, a.m, a.k};
-  const int words = a.k / 16, blocks = a.k / QBLOCK;
-  float *scales = reinterpret_cast<float *>(shared + RT * PLANES * a.k);
+  const int planes = a.x_pitch, words = a.k / 16, blocks = a.k / QBLOCK;
+  const Quantized x{reinterpret_cast<i8 *>(const_cast<void *>(a.x)), planes, a.m, a.k};
+  float *scales = reinterpret_cast<float *>(shared + RT * planes * a.k);
 #pragma unroll 1
   for (int r = 0; r < RT; r++) {
     const int row = min(row0 + r, a.m - 1);
-#pragma unroll
-    for (int p = 0; p < PLANES; p++) {
+#pragma unroll 1
+    for (int p = 0; p < planes; p++) {
       const uint4 *from = reinterpret_cast<const uint4 *>(x.plane(p, row));
-      uint4 *to = reinterpret_cast<uint4 *>(shared + (r * PLANES + p) * a.k);
+      uint4 *to = reinterpret_cast<uint4 *>(shared + (r * planes + p) * a.k);
 #pragma unroll 4
       for (int i = threadIdx.x; i < words; i += THREADS) to[i] = from[i];
     }
@@ -111,6 +111,7 @@ __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shar
 }
 
 // ---- weights in flight -------------------------------------------------------------------------------------------
+template <int STEPS>
 struct Batch {
   uint4 w[STEPS][NR];
   u16 scale[STEPS][NR];
@@ -121,8 +122,8 @@ struct Streams {  // the NR stored rows a warp is at
   const char *scale[NR];
 };
 
-template <int FORMAT>
-__device__ __forceinline__ void load_batch(Batch &b, const Streams &s, int word0, int words) {
+template <int FORMAT, int STEPS>
+__device__ __forceinline__ void load_batch(Batch<STEPS> &b, const Streams &s, int word0, int words) {
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
     const int word = word0 + 32 * u;
@@ -172,16 +173,15 @@ __device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
   return __dp4a(int(a.w), int(b.w), d);
 }
 
-// Adds one batch's products to the sums.
-template <int FORMAT, int INPUT, int RT>
-__device__ __forceinline__ void sum_batch(const Batch &b, int word0, int words, const char *shared, int k,
+// Adds one batch's products to the sums; PLANES of quantized x, 0 for f32.
+template <int FORMAT, int PLANES, int RT, int STEPS>
+__device__ __forceinline__ void sum_batch(const Batch<STEPS> &b, int word0, int words, const char *shared, int k,
                                           float (&sums)[RT][NR]) {
-  constexpr int PLANES = INPUT == INPUT_Q8X2 ? 2 : 1;
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
     const int word = word0 + 32 * u;
     if (word >= words) continue;
-    if constexpr (INPUT == INPUT_F32) {
+    if constexpr (PLANES == 0) {
       constexpr int FOURS = VALUES<FORMAT> / 4;
       float dots[RT][NR] = {};
 #pragma unroll
@@ -359,7 +359,7 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
   store_output<RT, GLU>(a, at, row0, r, output, v, stage);
 }
 
-template <int FORMAT, int INPUT, int RT, bool GLU>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU>
 __device__ __forceinline__ void gemv(const GemvArgs &a) {
   __shared__ float stage[RT * QBLOCK];
   __shared__ float scratch[32];
@@ -370,14 +370,14 @@ __device__ __forceinline__ void gemv(const GemvArgs &a) {
 
   int tile = blockIdx.x, pass = 0;
   Streams at = streams_at<FORMAT, GLU>(a, tile, 0);
-  Batch batch;
+  Batch<STEPS> batch;
   load_batch<FORMAT>(batch, at, lane, words);
   let_next_start();
   wait_for_previous();
   if constexpr (INPUT == INPUT_F32)
     stage_f32<FORMAT, RT>(a, row0, reinterpret_cast<float *>(shared));
   else
-    stage_q8<INPUT == INPUT_Q8X2 ? 2 : 1, RT>(a, row0, shared);
+    stage_q8<RT>(a, row0, shared);
   __syncthreads();
 
   while (tile < tiles) {
@@ -386,14 +386,19 @@ __device__ __forceinline__ void gemv(const GemvArgs &a) {
     if (next_pass == a.passes) next_tile = tile + gridDim.x, next_pass = 0;
 #pragma unroll 1
     for (int word = lane; word - lane < words; word += 32 * STEPS) {
-      Batch next;
+      Batch<STEPS> next;
       if (word - lane + 32 * STEPS < words) {
         load_batch<FORMAT>(next, at, word + 32 * STEPS, words);
       } else if (next_tile < tiles) {
         at = streams_at<FORMAT, GLU>(a, next_tile, next_pass);
         load_batch<FORMAT>(next, at, lane, words);
       }
-      sum_batch<FORMAT, INPUT, RT>(batch, word, words, shared, a.k, sums);
+      if constexpr (INPUT == INPUT_F32)
+        sum_batch<FORMAT, 0, RT, STEPS>(batch, word, words, shared, a.k, sums);
+      else if (a.x_pitch == 1)
+        sum_batch<FORMAT, 1, RT, STEPS>(batch, word, words, shared, a.k, sums);
+      else
+        sum_batch<FORMAT, 2, RT, STEPS>(batch, word, words, shared, a.k, sums);
       batch = next;
     }
     finish_outputs<RT, GLU>(a, tile, pass, row0, sums, stage);

@@ -77,7 +77,7 @@ struct FreshReader {
   __device__ __forceinline__ bool by_fours() const { return aligned16(row); }
 };
 
-// Whether a norm's rows can be taken four values at a time.
+// Whether a norm's rows can be taken four values at a time; a sandwiched norm takes the other way, which is shorter.
 __device__ __forceinline__ bool norm_by_fours(const NormArgs &a, int cols) {
   const u64 bits = reinterpret_cast<u64>(a.weight) | reinterpret_cast<u64>(a.add) | reinterpret_cast<u64>(a.sum) |
                    reinterpret_cast<u64>(a.pre_weight) | reinterpret_cast<u64>(a.y.base);
@@ -117,7 +117,7 @@ __device__ __forceinline__ float sum_row(const Reader &reader, const NormArgs &a
     for (int h = 0; h < HELD<V>; h++) {
       const int c = first + h * step;
       if (c >= cols) break;
-      if (a.has_pre) {
+      if (V == 1 && a.has_pre) {
         float pre[V];
         read_weights<V>(a.pre_weight, c, pre);
 #pragma unroll
@@ -142,7 +142,7 @@ template <int V, class Reader>
 __device__ __forceinline__ void norm_by(const Reader &reader, const NormArgs &a, int row, int cols, float *buffer,
                                         float *scratch) {
   float inner = 1.0f;
-  if (a.has_pre) {
+  if (V == 1 && a.has_pre) {
     float squares = 0.0f;
 #pragma unroll 1
     for (int c = threadIdx.x * V; c < cols; c += blockDim.x * V) {
@@ -173,7 +173,7 @@ __device__ __forceinline__ void norm_by(const Reader &reader, const NormArgs &a,
 template <class Reader>
 __device__ __forceinline__ void norm_row(const Reader &reader, const NormArgs &a, int row, int cols, float *buffer,
                                          float *scratch) {
-  if (reader.by_fours() && norm_by_fours(a, cols))
+  if (!a.has_pre && reader.by_fours() && norm_by_fours(a, cols))
     norm_by<4>(reader, a, row, cols, buffer, scratch);
   else
     norm_by<1>(reader, a, row, cols, buffer, scratch);

@@ -1,7 +1,8 @@
 """Weights as the kernels read them: planes that load 16 bytes at a time, made once from the checkpoint's rows.
 
 f32, f16, bf16   rows [n][k], each padded with zeros to a multiple of 16 bytes
-q8_0             quants int8 [n][k], then at the next multiple of 256 bytes the scales f16 [n][k / 32]
+q8_0             quants int8 [n][k], then at the next multiple of 256 bytes the scales f16 [n][k / 32], then zeros to
+                 a multiple of 16 bytes
 
 A matrix whose rows split over several launches' parts is repacked part by part.
 """
@@ -97,7 +98,8 @@ def _pack_plain(rows: Bytes, layout: PlaneLayout) -> Bytes:
 
 def _layout_q8_0(rows: int, cols: int) -> PlaneLayout:
     scales = _aligned(rows * cols, PLANE_ALIGN)
-    return PlaneLayout(Format.Q8_0, rows, cols, cols, scales, scales + 2 * rows * (cols // 32))
+    total = _aligned(scales + 2 * rows * (cols // 32), ROW_ALIGN)
+    return PlaneLayout(Format.Q8_0, rows, cols, cols, scales, total)
 
 
 def _pack_q8_0(rows: Bytes, layout: PlaneLayout) -> Bytes:
@@ -105,7 +107,8 @@ def _pack_q8_0(rows: Bytes, layout: PlaneLayout) -> Bytes:
     out = np.zeros(layout.total_bytes, np.uint8)
     quants = out[: layout.rows * layout.cols].view(np.int8)
     quants.reshape(layout.rows, -1, 32)[...] = blocks["quants"]
-    out[layout.scales_offset :].view(np.float16).reshape(layout.rows, -1)[...] = blocks["scale"]
+    scales = out[layout.scales_offset :].view(np.float16)
+    scales[: blocks["scale"].size] = blocks["scale"].reshape(-1)
     return out
 
 

@@ -93,6 +93,8 @@ def _small_attention() -> Iterator[Case]:
     yield others.attention(1, 7, 1, 36, 20, 33, 64, window=9)
     yield others.attention(2, 8, 1, 80, 80, 65, 128, window=40, sinks=True)
     yield others.attention(1, 4, 1, 16, 8, 40, 64, planes=1)
+    for heads in (1, 2, 4, 8):
+        yield others.attention(1, heads, 1, 12, 132, 20, 64, planes=1 if heads == 8 else 0)
     yield others.attention(1, 6, 3, 16, 16, 5, 32, planes=1)  # a quantized block across heads
 
 

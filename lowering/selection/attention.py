@@ -10,9 +10,13 @@ from lanelink.lowering.selection.specs import AttentionSpec
 
 # The kernels' own constants (kernels/attention.cu).
 THREADS = 256
-TILE = 64
-HEADS = (1, 2, 4, 8)
-"""Heads of one key head that a block may take: one entry each."""
+WARPS = 8
+ENTRIES = ((2, 2), (4, 2), (8, 2), (2, 4), (8, 4))
+"""Entries: the heads of one key head that a block holds, and the pairs of value columns that a lane does, 64 columns a
+pair; the first that is enough in both is taken."""
+
+MOST_HEADS = max(heads for heads, _ in ENTRIES)
+MOST_VALUES = 64 * max(pairs for _, pairs in ENTRIES)
 
 MAX_SPLITS = 64
 POSITIONS_A_SPLIT = 32
@@ -21,7 +25,7 @@ POSITIONS_A_SPLIT = 32
 
 def heads_per_block(group: int) -> int:
     """Heads of a group that a block takes: the largest divisor of the group that an entry holds."""
-    return max(d for d in range(1, HEADS[-1] + 1) if group % d == 0)
+    return max(d for d in range(1, MOST_HEADS + 1) if group % d == 0)
 
 
 def splits_of(blocks: int, span: int, sms: int) -> int:
@@ -30,10 +34,10 @@ def splits_of(blocks: int, span: int, sms: int) -> int:
     return max(1, min(wanted, MAX_SPLITS, -(-span // POSITIONS_A_SPLIT)))
 
 
-def shared_bytes(entry_heads: int, hd: int, vd: int) -> int:
-    """Dynamic shared memory of a block: queries, scores, running states, and each slot's values."""
-    slots = THREADS // (vd // 2)
-    return 4 * (entry_heads * (hd + TILE + 4) + slots * entry_heads * vd)
+def shared_bytes(entry_heads: int, hd: int, vd: int, joined: int) -> int:
+    """Dynamic shared memory of a block: queries, then each warp's state; or the `joined` shares of splits."""
+    states = entry_heads * hd + WARPS * entry_heads * (vd + 2)
+    return 4 * max(states, joined)
 
 
 def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
@@ -43,21 +47,22 @@ def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
     grouped = spec.kv_heads >= 1 and spec.heads >= 1 and spec.heads % spec.kv_heads == 0
     require(grouped, "attention heads", "a multiple of the key heads", (spec.heads, spec.kv_heads))
     require(spec.hd >= 4 and spec.hd % 4 == 0, "attention key head", "a multiple of 4 values", spec.hd)
-    require(2 <= spec.vd <= 2 * THREADS and spec.vd % 2 == 0, "attention value head", "even, 2 to 512", spec.vd)
+    fits = 2 <= spec.vd <= MOST_VALUES and spec.vd % 2 == 0
+    require(fits, "attention value head", f"an even width of 2 to {MOST_VALUES}", spec.vd)
     require(spec.keys.pitch % 4 == 0, "attention keys' pitch", "a multiple of 4 values", spec.keys.pitch)
     require(spec.values.pitch % 2 == 0, "attention values' pitch", "a multiple of 2 values", spec.values.pitch)
     require(spec.window is None or spec.window >= 1, "attention window", "at least 1", spec.window)
     require(spec.length >= 1, "attention table", "at least 1 row", spec.length)
     group = spec.heads // spec.kv_heads
     per_block = heads_per_block(group)
-    entry_heads = next(h for h in HEADS if h >= per_block)
-    shared = shared_bytes(entry_heads, spec.hd, spec.vd)
-    require(shared <= chip.shared_bytes - 1024, "attention head", f"{chip.shared_bytes} bytes of shared memory", shared)
+    entry_heads, pairs = next((h, p) for h, p in ENTRIES if h >= per_block and 64 * p >= spec.vd)
     blocks = spec.heads // per_block
     span = spec.length if spec.window is None else min(spec.length, spec.window)
     splits = splits_of(blocks * spec.m, span, chip.sms)
     # A quantized block lies within the heads of one block, or else one block joins the whole row.
     join = blocks if spec.quantized is not None and per_block * spec.vd % BLOCK_VALUES else 1
+    shared = shared_bytes(entry_heads, spec.hd, spec.vd, join * per_block * splits)
+    require(shared <= chip.shared_bytes - 1024, "attention head", f"{chip.shared_bytes} bytes of shared memory", shared)
     arguments = (
         *reading(spec.q, "attention q"),
         *reading(spec.keys, "attention keys"),
@@ -74,7 +79,7 @@ def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
     )
     grid = (blocks, splits, spec.m)
     return KernelCall(
-        "attention", f"attention_g{entry_heads}", grid, (THREADS, 1, 1), shared, arguments, scratch=scratch
+        "attention", f"attention_g{entry_heads}_c{pairs}", grid, (THREADS, 1, 1), shared, arguments, scratch=scratch
     )
 
 

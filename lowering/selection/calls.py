@@ -78,7 +78,8 @@ class KernelCall:
     module      stem of the PTX file, without the architecture: `kernels/ptx/MODULE.ARCHITECTURE.ptx`
     entry       the entry's name in it
     grid, block blocks of the grid and threads of the block, (x, y, z)
-    shared      bytes of dynamic shared memory; above 48 KiB the function's limit must be raised first
+    shared      bytes of dynamic shared memory; where these and the entry's static ones pass 48 KiB, the function's
+                limit must be raised first
     arguments   one per `.param` of the entry, in its order
     dependent   the compute_90 build waits for its predecessor itself (programmatic dependent launch is allowed)
     scratch     what its ScratchKind addresses need

@@ -21,6 +21,7 @@ from lanelink.lowering.selection.calls import (
 )
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.packing import (
+    MAX_GRID_YZ,
     NO_NORM,
     fixed,
     head_norm,
@@ -33,10 +34,25 @@ from lanelink.lowering.selection.packing import (
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, Quantized, RopeFold, Rows
 
 # The kernels' own constants (kernels/gemv.cuh).
+PARTS = 4
 WARPS = 8
 THREADS = 32 * WARPS
 STORED_ROWS = 2  # rows of weights that a warp takes together; of a gated pair, one of each matrix
-PARTS = 4
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Entries of one shape of block: their suffix, the rows of x a block takes, and the blocks that an SM holds."""
+
+    suffix: str
+    rows: int
+    blocks_per_sm: int
+
+
+SHORT = Variant("r1", 1, 3)
+LONG = Variant("r1l", 1, 2)
+FOUR = Variant("r4", 4, 2)
+"""Short batches leave room for three blocks an SM, long ones for two; four rows of x share each weight."""
 
 MODULES = {
     Format.F32: "gemv_f32",
@@ -49,12 +65,6 @@ MODULES = {
 VALUES_PER_LOAD = {Format.F32: 4, Format.F16: 8, Format.BF16: 8, Format.Q8_0: 16}
 """Values in the 16 bytes of a stored row that one lane loads."""
 
-BLOCKS_PER_SM = {1: 3, 4: 2}
-"""Rows of x a block takes together -> blocks that a multiprocessor's registers hold (the kernels' launch bounds)."""
-
-SM_RESERVED = 1024
-"""Bytes of shared memory that the chip keeps for itself in each block."""
-
 STATIC_SHARED = 1024
 """At least the static shared memory of any product kernel."""
 
@@ -63,43 +73,43 @@ STATIC_SHARED = 1024
 class Tiling:
     """How a product is laid on a chip.
 
-    row_group  rows of x that a block takes together; grid.y counts such groups
-    shared     bytes of dynamic shared memory
-    blocks     blocks along x; each takes every blocks-th tile
+    groups  groups of the variant's rows of x, along y
+    shared  bytes of dynamic shared memory
+    blocks  blocks along x; each takes every blocks-th tile
     """
 
-    row_group: int
+    variant: Variant
     groups: int
     shared: int
     blocks: int
 
 
-def balanced_blocks(tiles: int, sms: int, most_per_sm: int) -> int:
-    """Blocks for `tiles` equal tiles: of 1..most_per_sm blocks an SM, the number that leaves fewest idle slots.
+def variant_for(tiles: int, sms: int) -> Variant:
+    """The variant for one row of x and `tiles` equal tiles.
 
-    With b blocks an SM the tiles take ceil(tiles / (sms * b)) rounds of sms * b slots. Of equals, the most blocks,
-    which have the most loads in flight. Never more blocks than tiles.
+    With b blocks an SM, the busiest SM takes ceil(tiles / (sms * b)) * b tiles. Long batches stream faster where they
+    share the tiles out as well as short ones, or where there are too few tiles to fill more blocks anyway.
     """
 
-    def slots(per_sm: int) -> int:
-        return -(-tiles // (sms * per_sm)) * sms * per_sm
+    def busiest(v: Variant) -> int:
+        return -(-tiles // (sms * v.blocks_per_sm)) * v.blocks_per_sm
 
-    best = min(range(1, most_per_sm + 1), key=lambda b: (slots(b), -b))
-    return min(tiles, sms * best)
+    few = tiles <= sms * LONG.blocks_per_sm
+    return LONG if few or busiest(LONG) <= busiest(SHORT) else SHORT
 
 
-def tiling(x: Rows | Quantized, format: Format, k: int, m: int, tiles: int, chip: Chip, also: int = 0) -> Tiling:
-    """The tiling of `tiles` tiles; `also` is shared memory needed after the products. Raises SelectionError."""
-    one = max(staged_bytes(x, format, k), also)
-    four = max(4 * staged_bytes(x, format, k), also)
+def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, also: int = 0) -> Tiling:
+    """The tiling of `tiles` tiles, by `one_row` where a block takes one row of x; `also` is shared memory needed after
+    the products. Raises SelectionError where a row of x does not fit a block's shared memory."""
+    x_bytes = staged_bytes(spec.x, spec.format, spec.k)
+    one, four = max(x_bytes, also), max(4 * x_bytes, also)
     room = chip.shared_bytes - STATIC_SHARED
     require(one <= room, "product width", f"a row of x in {room} bytes of shared memory", one)
-    group, shared = (4, four) if m > 1 and four <= room else (1, one)
-    groups = -(-m // group)
-    require(groups <= 65535, "product rows", "at most 65535 groups", groups)
-    fit = (chip.shared_bytes + SM_RESERVED) // (shared + STATIC_SHARED + SM_RESERVED)
-    blocks = balanced_blocks(tiles * groups, chip.sms, max(1, min(BLOCKS_PER_SM[group], fit)))
-    return Tiling(group, groups, shared, min(tiles, max(1, -(-blocks // groups))))
+    variant, shared = (FOUR, four) if spec.m > 1 and four <= room else (one_row, one)
+    groups = -(-spec.m // variant.rows)
+    require(groups <= MAX_GRID_YZ, "product rows", f"at most {MAX_GRID_YZ} groups of {variant.rows}", spec.m)
+    resident = chip.sms * variant.blocks_per_sm
+    return Tiling(variant, groups, shared, min(tiles, max(1, resident // groups)))
 
 
 def staged_bytes(x: Rows | Quantized, format: Format, k: int) -> int:
@@ -116,7 +126,7 @@ def input_name(x: Rows | Quantized, format: Format) -> str:
         return "f32"
     require(format.is_block, "product of quantized activations", "weights in a block format", format.value)
     require(x.planes in (1, 2), "product of quantized activations", "1 or 2 planes", x.planes)
-    return "q8" if x.planes == 1 else "q8x2"
+    return "q8"
 
 
 def _checked(spec: GemvSpec | GluSpec) -> str:
@@ -130,10 +140,12 @@ def _checked(spec: GemvSpec | GluSpec) -> str:
     return module
 
 
-def _head(x: Rows | Quantized, k: int, m: int, format: Format, passes: int) -> tuple[Argument, ...]:
-    """The first arguments of every product: x, x_pitch, k, m, pitch, passes."""
-    source = (x.address, I32(0)) if isinstance(x, Quantized) else (fixed(x, "product x"), I32(x.pitch))
-    return *source, I32(k), I32(m), I32(plane_layout(format, 1, k).pitch), I32(passes)
+def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
+    """The first arguments of every product: x, its pitch or planes, k, m, pitch of the weights, passes."""
+    x = spec.x
+    source = (x.address, I32(x.planes)) if isinstance(x, Quantized) else (fixed(x, "product x"), I32(x.pitch))
+    pitch = plane_layout(spec.format, 1, spec.k).pitch
+    return *source, I32(spec.k), I32(spec.m), I32(pitch), I32(passes)
 
 
 def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
@@ -143,27 +155,28 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     require(1 <= len(spec.parts) <= PARTS, "product parts", f"1 to {PARTS}", len(spec.parts))
     for part in spec.parts:
         require(part.n >= 1, "product outputs", "at least 1", part.n)
+    # A quantized tile is one block of values.
     passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * STORED_ROWS)
     tile = WARPS * STORED_ROWS * passes
     tiles = [-(-p.n // tile) for p in spec.parts]
-    after, also = _after(spec, tile, chip)
-    laid = tiling(spec.x, spec.format, spec.k, spec.m, sum(tiles), chip, also)
+    also = 4 * spec.parts[0].n if isinstance(spec.then, Norm) else 0
+    laid = tiling(spec, sum(tiles), variant_for(sum(tiles), chip.sms), chip, also)
     parts = [_part(p, t, spec, i) for i, (p, t) in enumerate(zip(spec.parts, tiles, strict=True))]
     parts += [_NO_PART] * (PARTS - len(parts))
     counters = laid.groups * (sum(tiles) if isinstance(spec.then, RopeFold) else 1)
     scratch = _scratch(spec, counters)
     return KernelCall(
         module,
-        f"gemv_{spec.format.value}_{name}_r{laid.row_group}",
+        f"gemv_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
         (THREADS, 1, 1),
         laid.shared,
         (
-            *_head(spec.x, spec.k, spec.m, spec.format, passes),
+            *_head(spec, passes),
             I32(len(spec.parts)),
             *(a for part in parts for a in part),
             *quantizing(spec.quantized, spec.parts[0].n, "product"),
-            *after,
+            *_after(spec, tile),
         ),
         scratch=scratch,
     )
@@ -201,8 +214,8 @@ def _scratch(spec: GemvSpec, counters: int) -> tuple[Scratch, ...]:
     return words, Scratch(ScratchKind.PARTIALS, 4 * spec.m * sum(p.n for p in spec.parts))
 
 
-def _after(spec: GemvSpec, tile: int, chip: Chip) -> tuple[tuple[Argument, ...], int]:
-    """The arguments from `then` on, and the shared memory that what follows needs."""
+def _after(spec: GemvSpec, tile: int) -> tuple[Argument, ...]:
+    """The arguments from `then` on."""
     waiting: tuple[Argument, ...] = (Address(ScratchKind.PARTIALS), I32(sum(p.n for p in spec.parts)))
     counters = Address(ScratchKind.COUNTERS)
     no_rope: tuple[Argument, ...] = (Null(), Null(), Null(), I32(1), I32(0), I32(1))
@@ -214,16 +227,15 @@ def _after(spec: GemvSpec, tile: int, chip: Chip) -> tuple[tuple[Argument, ...],
                 require(spec.quantized is None, "quantized product", "one part", len(spec.parts))
             for part in spec.parts:
                 some_result(part.y, spec.quantized, "product")
-            return (I32(0), Null(), I32(0), Null(), *NO_NORM, *no_rope), 0
+            return I32(0), Null(), I32(0), Null(), *NO_NORM, *no_rope
         case Norm() as norm:
             require(len(spec.parts) == 1, "product with a norm", "one part", len(spec.parts))
             n, y = spec.parts[0].n, spec.parts[0].y
             if y is not None:
                 waiting = (fixed(y, "product with a norm"), I32(y.pitch))
-            require(4 * n <= chip.shared_bytes - STATIC_SHARED, "norm width", "a row in shared memory", n)
-            return (I32(1), *waiting, counters, *norm_arguments(norm, n, "product's norm"), *no_rope), 4 * n
+            return I32(1), *waiting, counters, *norm_arguments(norm, n, "product's norm"), *no_rope
         case RopeFold() as fold:
-            return (I32(2), *waiting, counters, *NO_NORM, *_rotation(spec, fold, tile)), 0
+            return I32(2), *waiting, counters, *NO_NORM, *_rotation(spec, fold, tile)
 
 
 def _rotation(spec: GemvSpec, fold: RopeFold, tile: int) -> tuple[Argument, ...]:
@@ -248,15 +260,15 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     some_result(spec.y, spec.quantized, "gated pair")
     passes = 1 if spec.quantized is None else BLOCK_VALUES // WARPS
     tiles = -(-spec.n // (WARPS * passes))
-    laid = tiling(spec.x, spec.format, spec.k, spec.m, tiles, chip)
+    laid = tiling(spec, tiles, SHORT, chip)
     return KernelCall(
         module,
-        f"glu_{spec.format.value}_{name}_r{laid.row_group}",
+        f"glu_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
         (THREADS, 1, 1),
         laid.shared,
         (
-            *_head(spec.x, spec.k, spec.m, spec.format, passes),
+            *_head(spec, passes),
             I32(spec.n),
             I32(tiles),
             spec.gate,
@@ -270,4 +282,4 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     )
 
 
-__all__ = ["MODULES", "Tiling", "balanced_blocks", "gemv", "glu", "staged_bytes", "tiling"]
+__all__ = ["MODULES", "Tiling", "Variant", "gemv", "glu", "staged_bytes", "tiling", "variant_for"]
