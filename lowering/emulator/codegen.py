@@ -11,7 +11,7 @@ from lanelink.lowering.emulator import memory_instructions as memory
 from lanelink.lowering.emulator import warp_instructions as warp
 from lanelink.lowering.emulator.emitter import Emitter, Program
 from lanelink.lowering.emulator.errors import PtxError
-from lanelink.lowering.emulator.flow import Block, Ending, blocks_of, live_in, needs_own_block
+from lanelink.lowering.emulator.flow import Block, Ending, bits_of, blocks_of, live_in, live_out, needs_own_block
 from lanelink.lowering.emulator.modifiers import Handler
 from lanelink.lowering.emulator.ptx import TYPE_BYTES, Instruction, PtxEntry, PtxModule
 from lanelink.lowering.emulator.spaces import WINDOW_BYTES, WINDOWS
@@ -35,7 +35,7 @@ class CompiledBlock:
 
     `run(R, X, m, K)` returns the predicate of a guarded ending, the index of a table, or None. `waits` are the constant
     member masks of instructions that wait for lanes, each with its instruction; `waits_register` is the number of the
-    register that holds such a mask.
+    register that holds such a mask. `live_in` has a bit for each register that is live at the block's entry.
     """
 
     run: BlockFunction
@@ -46,7 +46,7 @@ class CompiledBlock:
     barrier: tuple[int, int | None]
     waits: tuple[tuple[int, int], ...]
     waits_register: tuple[int, int] | None
-    live_in: frozenset[int]
+    live_in: int
 
 
 Blocks: TypeAlias = tuple[CompiledBlock, ...]
@@ -103,9 +103,9 @@ def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
     live = live_in(blocks, [e.uses for e in emitters], [e.defs for e in emitters])
     pieces: list[str] = []
     for block, e, result in zip(blocks, emitters, results, strict=True):
-        out = set[int]().union(*(live[s] for s in block.successors()))
-        pieces.append(e.source(f"block{block.index}", out, result))
+        pieces.append(e.source(f"block{block.index}", live_out(block, live), result))
     source = "\n".join(pieces)
+    inputs = bits_of(program.inputs)
 
     def make(functions: dict[str, object]) -> Blocks:
         return tuple(
@@ -117,7 +117,7 @@ def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
                 block.ending_at,
                 barrier,
                 *_waits(block, entry, program),
-                frozenset(live[block.index]) - frozenset(program.inputs),
+                live[block.index] & ~inputs,
             )
             for block, barrier in zip(blocks, barriers, strict=True)
         )

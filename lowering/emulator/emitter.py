@@ -237,9 +237,9 @@ class Emitter:
 
     # Finishing
 
-    def source(self, name: str, live_out: set[int], result: str | None) -> str:
+    def source(self, name: str, live_out: int, result: str | None) -> str:
         """The block's function. Locals are dropped after their last use, so that their memory is used again soon."""
-        stores = sorted(self.defs & live_out)
+        stores = [number for number in sorted(self.defs) if live_out >> number & 1]
         lines = list(self.lines)
         kept: set[str] = set()
         final: dict[int, str] = {}

@@ -15,6 +15,7 @@ from lanelink.lowering.emulator.faults import Site
 from lanelink.lowering.emulator.launching import (
     Layout,
     check_extents,
+    check_local,
     pack_arguments,
     param_rows,
     special_values,
@@ -27,6 +28,9 @@ from lanelink.lowering.emulator.spaces import GLOBAL_BASE
 
 THREADS_AT_ONCE = 8192
 """Threads of a chunk: enough to spread the cost of a numpy call, few enough that their registers stay in cache."""
+
+MOST_LOCAL_AT_ONCE = 1 << 28
+"""Bytes of local memory of a chunk: kernels that have much of it run in smaller chunks."""
 
 BLOCK_LIMIT = 20_000_000
 """Basic blocks that one launch may run: far above any kernel that ends, so that one that does not is reported."""
@@ -128,6 +132,9 @@ class Emulator:
         threads = block[0] * block[1] * block[2]
         total = grid[0] * grid[1] * grid[2]
         at_once = max(1, min(total, self._threads_at_once // threads))
+        local = check_local(info, entry.module)
+        if local:
+            at_once = max(1, min(at_once, MOST_LOCAL_AT_ONCE // (threads * local)))
         if self._races is not None:
             self._races.begin(info, total, threads)
         steps = self._block_limit

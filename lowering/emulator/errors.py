@@ -7,6 +7,9 @@ class EmulatorError(Exception):
     """
 
 
+_LONGEST = 300
+
+
 class PtxError(EmulatorError):
     """PTX text that cannot be read, or that asks for what the emulator does not know.
 
@@ -16,4 +19,6 @@ class PtxError(EmulatorError):
     def __init__(self, message: str, line: int, module: str = "ptx") -> None:
         self.line = line
         self.module = module
-        super().__init__(f"{module}:{line}: {message}")
+        # A hostile text may hold a word of megabytes.
+        shown = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
+        super().__init__(f"{module}:{line}: {shown}")

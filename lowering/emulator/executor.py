@@ -9,6 +9,7 @@ import numpy as np
 
 from lanelink.lowering.emulator.codegen import CompiledBlock, CompiledEntry
 from lanelink.lowering.emulator.errors import EmulatorError
+from lanelink.lowering.emulator.flow import numbers_of
 from lanelink.lowering.emulator.types import Array
 from lanelink.lowering.emulator.warps import Warps
 
@@ -62,9 +63,10 @@ class Wave(Warps):
         found = self.needed.get(key)
         if found is None:
             blocks = self.code
-            found = frozenset[int]().union(*(blocks[pc].live_in for pc in (*self.waiting, *self.parked)))
-            found = found.union(*(blocks[pc + 1].live_in for pc in self.barred))
-            self.needed[key] = found
+            needed = 0
+            for pc in (*self.waiting, *self.parked, *(pc + 1 for pc in self.barred)):
+                needed |= blocks[pc].live_in
+            found = self.needed[key] = numbers_of(needed)
         return found
 
     # Leaving a block

@@ -4,7 +4,7 @@ A block ends at a branch, at the end of a thread, at a block-wide barrier, or wh
 keep the order of the text: the block's index is the program counter that the executor schedules by.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -123,19 +123,48 @@ def _targets(body: Body, last: Instruction, number: dict[int, int], module: str)
     return tuple(targets)
 
 
-def live_in(blocks: Sequence[Block], uses: Sequence[set[int]], defs: Sequence[set[int]]) -> list[set[int]]:
-    """Registers live at each block's entry, by the usual backward fixed point. `uses` are reads before any write."""
-    live = [set(u) for u in uses]
+def bits_of(numbers: Iterable[int]) -> int:
+    """A set of small whole numbers as the bits of one."""
+    bits = 0
+    for number in numbers:
+        bits |= 1 << number
+    return bits
+
+
+def numbers_of(bits: int) -> frozenset[int]:
+    """The places of set bits."""
+    return frozenset(i for i, digit in enumerate(reversed(f"{bits:b}")) if digit == "1")
+
+
+def live_in(blocks: Sequence[Block], uses: Sequence[set[int]], defs: Sequence[set[int]]) -> list[int]:
+    """Registers live at each block's entry, as bits, by the usual backward fixed point.
+
+    `uses` are reads before any write. Sets are bits of one number: a text may hold thousands of blocks and registers.
+    """
+    live = [bits_of(u) for u in uses]
+    kept = [~bits_of(d) for d in defs]
     predecessors: list[list[int]] = [[] for _ in blocks]
     for block in blocks:
         for successor in block.successors():
             predecessors[successor].append(block.index)
     work = list(range(len(blocks)))
+    queued = [True] * len(blocks)
     while work:
         i = work.pop()
-        out = set[int]().union(*(live[s] for s in blocks[i].successors()))
-        fresh = uses[i] | (out - defs[i])
+        queued[i] = False
+        fresh = live[i] | (live_out(blocks[i], live) & kept[i])
         if fresh != live[i]:
             live[i] = fresh
-            work.extend(predecessors[i])
+            for p in predecessors[i]:
+                if not queued[p]:
+                    queued[p] = True
+                    work.append(p)
     return live
+
+
+def live_out(block: Block, live: Sequence[int]) -> int:
+    """Registers live past a block's end, as bits."""
+    out = 0
+    for successor in block.successors():
+        out |= live[successor]
+    return out

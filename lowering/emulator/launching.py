@@ -8,7 +8,7 @@ from lanelink.lowering.emulator.access import Rows
 from lanelink.lowering.emulator.emitter import Program
 from lanelink.lowering.emulator.errors import EmulatorError
 from lanelink.lowering.emulator.faults import Extent, Site
-from lanelink.lowering.emulator.ptx import PtxEntry, Variable
+from lanelink.lowering.emulator.ptx import PtxEntry, PtxModule, Variable
 from lanelink.lowering.emulator.regions import CONSTANT, UNWRITTEN, Bytes
 from lanelink.lowering.emulator.types import Array
 
@@ -17,6 +17,9 @@ MOST_BLOCK = (1024, 1024, 64)
 MOST_THREADS = 1024
 MOST_SHARED = 227 * 1024
 """CUDA C++ Programming Guide, technical specifications by compute capability (shared memory: of 9.0, the largest)."""
+
+MOST_LOCAL = 512 * 1024
+"""Bytes of local memory a thread (the same table)."""
 
 _GAP = 256
 
@@ -39,6 +42,15 @@ def check_extents(entry: PtxEntry, grid: Extent, block: Extent, shared: int) -> 
             f"kernel {entry.name}: expected 0 to {MOST_SHARED - entry.static_shared} bytes of dynamic shared memory "
             f"beside {entry.static_shared} static ones, got {shared}"
         )
+
+
+def check_local(entry: PtxEntry, module: PtxModule) -> int:
+    """The bytes of local memory of each thread."""
+    variables = (*module.variables.values(), *entry.body.variables.values())
+    size = sum(v.size for v in variables if v.space == "local")
+    if size > MOST_LOCAL:
+        raise EmulatorError(f"kernel {entry.name}: expected at most {MOST_LOCAL} bytes of local memory, got {size}")
+    return size
 
 
 def pack_arguments(entry: PtxEntry, arguments: Sequence[bytes]) -> bytes:

@@ -215,6 +215,13 @@ def test_required_block(device) -> None:
         device.emulator.launch(entry, (1, 1, 1), (32, 1, 1), 0, [bytes(8)])
 
 
+def test_local_memory_beyond_a_threads_limit(device) -> None:
+    body = ".local .b8 big[1000000000]; mov.u32 %r1, 0; st.local.u8 [big], %h1;"
+    with pytest.raises(EmulatorError, match="expected at most 524288 bytes of local memory, got 1000000000"):
+        device.run(body, [0])
+    device.run(".local .b8 big[500000]; mov.u16 %h1, 0; st.local.u8 [big+499999], %h1;", [0], block=1024, grid=2)
+
+
 def test_host_copies_outside_an_allocation() -> None:
     emulator = Emulator()
     address = emulator.alloc(16, "small")
