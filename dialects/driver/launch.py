@@ -164,8 +164,10 @@ class LaunchOp(IRDLOperation):
 
     def verify_function(self) -> None:
         """Checks that the function exists and takes these arguments, in number and type."""
-        found = SymbolTable.lookup_symbol(self, self.function)
         stem, entry = self.entry
+        if self.parent is None:
+            raise VerifyException(f"driver.launch @{stem}::@{entry}: expected it inside a step, got it alone")
+        found = SymbolTable.lookup_symbol(self, self.function)
         if not isinstance(found, FunctionOp):
             raise VerifyException(
                 f"driver.launch: expected @{stem}::@{entry} to be a driver.function, "
@@ -193,7 +195,8 @@ class LaunchOp(IRDLOperation):
         printer.print_string(")")
         for name in ("grid", "block"):
             printer.print_string(f" {name} (")
-            printer.print_list(self.extent(name), printer.print_int)
+            sizes: DenseArrayBase[I64] = getattr(self, name)
+            printer.print_list(sizes.get_values(), printer.print_int)
             printer.print_string(")")
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data}")
