@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc, IntegerAttr, ModuleOp, NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 TOKEN, POSITION, STATE, CARRY, LOGITS = (
@@ -125,9 +126,11 @@ def _dominates(block: Block, seen: set[SSAValue]) -> None:
         for k, operand in enumerate(op.operands):
             if operand not in own:
                 raise VerifyException(f"{op.name}: operand {k} ({_name(operand)}) does not dominate its use")
+        # An isolated region sees nothing outside; the set handed on is copied, which would make the walk quadratic.
+        visible = set[SSAValue]() if op.has_trait(IsolatedFromAbove) else own
         for region in op.regions:
             for inner in region.blocks:
-                _dominates(inner, own)
+                _dominates(inner, visible)
         own.update(op.results)
 
 
