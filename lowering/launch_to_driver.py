@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import builtin
+from xdsl.dialects.builtin import I32 as I32Type
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i32, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -130,7 +132,7 @@ class _Lowering:
                     operands.append(buffers.value(argument.ref, op))
                     arguments.append(AddressAttr(argument.offset))
                 case I32():
-                    arguments.append(IntegerAttr(argument.value, i32))
+                    arguments.append(_whole(argument.value))
                 case F32():
                     arguments.append(FloatAttr(argument.value, f32))
                 case Null():
@@ -154,6 +156,12 @@ class _Lowering:
             return None if value is None else buffers.whole(value, self.func)
 
         return ReturnOp(held(io.chosen), held(io.logits))
+
+
+@lru_cache(maxsize=1024)
+def _whole(value: int) -> IntegerAttr[I32Type]:
+    """A whole number. A step passes the same few over and over."""
+    return IntegerAttr(value, i32)
 
 
 def label_of(op: Operation) -> str:
