@@ -5,50 +5,50 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define ENTRY(kind, suffix) JOIN(JOIN(kind, FORMAT_NAME), suffix)
 
-#define PART_PARAMS(i)                                                                                            \
-  const char *w##i, int n##i, const float *bias##i, float *y##i, int y_pitch##i, const int *y_row##i, int tiles##i, \
+#define PART_PARAMS(i)                                                                                                 \
+  const char *w##i, int n##i, const float *bias##i, float *y##i, int y_pitch##i, const int *y_row##i, int tiles##i,    \
       int turned##i, int normed##i, const float *head_weight##i, float head_eps##i
-#define PART_ARGS(i)                                                                          \
-  Part {                                                                                      \
+#define PART_ARGS(i)                                                                                                   \
+  Part {                                                                                                               \
     w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, HeadNorm { normed##i, head_weight##i, head_eps##i } \
   }
 
-#define GEMV(suffix, INPUT, RT, STEPS, BLOCKS)                                                                             \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                               \
-      const void *x, int x_pitch, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0), PART_PARAMS(1),   \
-      PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, int then, float *product, int product_pitch,             \
-      u32 *counters, NORM_PARAMS, const float *cos, const float *sin, const int *position, int hd, int half,        \
-      int group_tiles) {                                                                                            \
-    const GemvArgs a{x,        x_pitch,      k,        m,                                                           \
-                     pitch,    passes,       parts,    {PART_ARGS(0), PART_ARGS(1), PART_ARGS(2), PART_ARGS(3)},    \
-                     then,     product,      product_pitch, counters,                                               \
-                     NORM_ARGS(m, n0), cos,  sin,      position,                                                    \
-                     hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                            \
-                     ACT_NONE};                                                                                     \
-    gemv<FORMAT_CODE, INPUT, RT, STEPS, false>(a);                                                                         \
+#define GEMV(suffix, INPUT, RT, STEPS, BLOCKS)                                                                         \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                                  \
+      const void *x, int x_pitch, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0), PART_PARAMS(1),      \
+      PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, int then, float *product, int product_pitch,                \
+      u32 *counters, NORM_PARAMS, const float *cos, const float *sin, const int *position, int hd, int half,           \
+      int group_tiles) {                                                                                               \
+    const GemvArgs a{x,        x_pitch,      k,        m,                                                              \
+                     pitch,    passes,       parts,    {PART_ARGS(0), PART_ARGS(1), PART_ARGS(2), PART_ARGS(3)},       \
+                     then,     product,      product_pitch, counters,                                                  \
+                     NORM_ARGS(m, n0), cos,  sin,      position,                                                       \
+                     hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                               \
+                     ACT_NONE};                                                                                        \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, false>(a);                                                                     \
   }
 
-#define GLU(suffix, INPUT, RT, STEPS, BLOCKS)                                                                              \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                \
-      const void *x, int x_pitch, int k, int m, int pitch, int passes, int n, int tiles, const char *gate,          \
-      const char *up, const float *gate_bias, const float *up_bias, int act, float *y, int y_pitch,                 \
-      const int *y_row, i8 *q, int q_planes) {                                                                      \
-    GemvArgs a{};                                                                                                   \
-    a.x = x, a.x_pitch = x_pitch, a.k = k, a.m = m, a.pitch = pitch, a.passes = passes, a.parts = 1, a.act = act;   \
-    a.part[0].w = gate, a.part[0].n = n, a.part[0].bias = gate_bias, a.part[0].tiles = tiles;                       \
-    a.part[0].y = Rows{y, y_pitch, y_row};                                                                          \
-    a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                    \
-    a.quantized = Quantized{q, q_planes, m, n};                                                                     \
-    gemv<FORMAT_CODE, INPUT, RT, STEPS, true>(a);                                                                          \
+#define GLU(suffix, INPUT, RT, STEPS, BLOCKS)                                                                          \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                   \
+      const void *x, int x_pitch, int k, int m, int pitch, int passes, int n, int tiles, const char *gate,             \
+      const char *up, const float *gate_bias, const float *up_bias, int act, float *y, int y_pitch,                    \
+      const int *y_row, i8 *q, int q_planes) {                                                                         \
+    GemvArgs a{};                                                                                                      \
+    a.x = x, a.x_pitch = x_pitch, a.k = k, a.m = m, a.pitch = pitch, a.passes = passes, a.parts = 1, a.act = act;      \
+    a.part[0].w = gate, a.part[0].n = n, a.part[0].bias = gate_bias, a.part[0].tiles = tiles;                          \
+    a.part[0].y = Rows{y, y_pitch, y_row};                                                                             \
+    a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                       \
+    a.quantized = Quantized{q, q_planes, m, n};                                                                        \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, true>(a);                                                                      \
   }
 
 // Blocks of three to a multiprocessor with short batches, or of two with long ones: selection takes what shares the
 // outputs out evenly. Groups of four rows of x need the registers of long batches for their sums.
-#define ENTRIES(suffix, INPUT)       \
-  GEMV(suffix##_r1, INPUT, 1, 2, 3)  \
-  GEMV(suffix##_r1l, INPUT, 1, 4, 2) \
-  GEMV(suffix##_r4, INPUT, 4, 2, 2)  \
-  GLU(suffix##_r1, INPUT, 1, 2, 3)   \
+#define ENTRIES(suffix, INPUT)                                                                                         \
+  GEMV(suffix##_r1, INPUT, 1, 2, 3)                                                                                    \
+  GEMV(suffix##_r1l, INPUT, 1, 4, 2)                                                                                   \
+  GEMV(suffix##_r4, INPUT, 4, 2, 2)                                                                                    \
+  GLU(suffix##_r1, INPUT, 1, 2, 3)                                                                                     \
   GLU(suffix##_r4, INPUT, 4, 2, 2)
 
 ENTRIES(_f32, INPUT_F32)

@@ -269,7 +269,7 @@ __device__ __forceinline__ Streams streams_at(const GemvArgs &a, int tile, int p
   return s;
 }
 
-// ---- what follows a product ------------------------------------------------------------------------------------------
+// ---- what follows a product -----------------------------------------------------------------------------------------
 // The quantized form of a tile of 32 outputs, from `stage` [RT][32]: warp r takes row r.
 template <int RT>
 __device__ __forceinline__ void quantize_tile(const GemvArgs &a, int row0, int column, const float *stage) {
@@ -312,7 +312,7 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
   }
 }
 
-// ---- the kernel --------------------------------------------------------------------------------------------------------
+// ---- the kernel -----------------------------------------------------------------------------------------------------
 extern __shared__ uint4 dynamic_shared[];
 
 // One output's value to where it belongs: its own rows, or where what follows reads it.

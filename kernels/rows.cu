@@ -4,7 +4,7 @@
 
 extern __shared__ float4 dynamic_shared[];
 
-// ---- norm: one block a row -------------------------------------------------------------------------------------------
+// ---- norm: one block a row ------------------------------------------------------------------------------------------
 extern "C" __global__ void __launch_bounds__(512) norm_rows(const float *x, int x_pitch, int m, int cols, NORM_PARAMS) {
   __shared__ float scratch[32];
   let_next_start();
@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(512) norm_rows(const float *x, int 
   norm_row(reader, a, row, cols, reinterpret_cast<float *>(dynamic_shared), scratch);
 }
 
-// ---- gather ------------------------------------------------------------------------------------------------------------
+// ---- gather ---------------------------------------------------------------------------------------------------------
 enum Format { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0 };
 
 // A stored row decoded and scaled; each value it reads is stored in `y` too, where there is one.
@@ -87,7 +87,7 @@ GATHER(f16, FORMAT_F16)
 GATHER(bf16, FORMAT_BF16)
 GATHER(q8_0, FORMAT_Q8_0)
 
-// ---- rope: one warp a head, several sides in one launch ----------------------------------------------------------------
+// ---- rope: one warp a head, several sides in one launch -------------------------------------------------------------
 struct Side {
   const float *x;
   int x_pitch;

@@ -160,7 +160,8 @@ class Builder:
         self, name: str, expected: Floats, tolerance: Doubles | float, planes: int, of: str | None = None
     ) -> Quantized:
         """A quantized destination."""
-        layout = ActivationLayout(*expected.shape, planes)
+        rows, cols = expected.shape
+        layout = ActivationLayout(rows, cols, planes)
         self.buffers[name] = layout.total_bytes
         self.results.append(QuantizedResult(name, layout, expected, tolerance, of))
         return Quantized(Address(name), planes)

@@ -35,6 +35,7 @@ def small() -> Iterator[Case]:
 def _small_products() -> Iterator[Case]:
     for seed, (format, planes) in enumerate(INPUTS):
         yield products.plain(ProductShape(format, planes, 1, 160, 37), bias=True, seed=seed)
+        yield products.plain(ProductShape(format, planes, 1, 96, 90), seed=seed)  # tiles that share out by threes
         yield products.plain(ProductShape(format, planes, 3, 96, 18), seed=seed)
         yield products.gated(ProductShape(format, planes, 1, 64, 32), Activation.SILU, 1, also_f32=True, seed=seed)
         yield products.gated(ProductShape(format, planes, 2, 96, 21), Activation.GELU, 0, also_f32=True, seed=seed)
@@ -50,8 +51,10 @@ def _small_products() -> Iterator[Case]:
 
 
 def _small_folds() -> Iterator[Case]:
+    one_wide = NormShape(add=True, keep_sum=True)
     one, kept = NormShape(add=True, keep_sum=True, planes=1, f32=False), NormShape(add=True, keep_sum=True, planes=2)
     yield products.normed(ProductShape(Format.Q8_0, 1, 1, 96, 160), one)
+    yield products.normed(ProductShape(Format.Q8_0, 2, 1, 32, 268), one_wide)
     yield products.normed(ProductShape(Format.Q8_0, 2, 3, 64, 96), kept, keep=True)
     yield products.normed(ProductShape(Format.BF16, 0, 1, 64, 50), NormShape(weight=False))
     yield products.normed(ProductShape(Format.F16, 0, 2, 64, 64), NormShape(pre=True, add=True))

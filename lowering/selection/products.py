@@ -155,6 +155,9 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     require(1 <= len(spec.parts) <= PARTS, "product parts", f"1 to {PARTS}", len(spec.parts))
     for part in spec.parts:
         require(part.n >= 1, "product outputs", "at least 1", part.n)
+    if isinstance(spec.then, RopeFold):
+        turns = spec.then.turns
+        require(len(turns) == len(spec.parts), "product's turns", f"one a part ({len(spec.parts)})", len(turns))
     # A quantized tile is one block of values.
     passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * STORED_ROWS)
     tile = WARPS * STORED_ROWS * passes
@@ -241,7 +244,6 @@ def _after(spec: GemvSpec, tile: int) -> tuple[Argument, ...]:
 def _rotation(spec: GemvSpec, fold: RopeFold, tile: int) -> tuple[Argument, ...]:
     """The rotation's arguments: cos, sin, position, hd, half, and the tiles that hold whole heads."""
     turn = fold.rotation
-    require(len(fold.turns) == len(spec.parts), "product's turns", f"one a part ({len(spec.parts)})", len(fold.turns))
     require(1 <= 2 * turn.half <= turn.hd <= 1024, "rotation", "2 * half <= head size <= 1024", (turn.half, turn.hd))
     for part, turned in zip(spec.parts, fold.turns, strict=True):
         require(part.y is not None, "product with a rotation", "rows for each part", "a part with none")

@@ -1,15 +1,16 @@
-"""Every kernel, as committed, on the PTX emulator against its numpy meaning; each case twice, from the same memory."""
+"""Every kernel, as committed, on the PTX emulator against its numpy meaning, accesses checked for races."""
 
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from lanelink.kernels.build import ptx_path
-from lanelink.lowering.cases.case import Bytes, Case
+from lanelink.kernels.build import ARCHITECTURES, MODULES, ptx_path
+from lanelink.lowering.cases.case import Bytes, Case, FloatResult
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.emulator import Emulator, Entry, Module
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
@@ -19,12 +20,12 @@ from lanelink.lowering.selection.select import select
 # Few multiprocessors, so that blocks take several tiles each and grids stay small.
 CHIP = Chip("small", (9, 0), 2, 100)
 CASES = list(small())
-NEWEST = "compute_90"
+NEWEST, OLDEST = reversed(ARCHITECTURES)
 
 
 @cache
 def emulator() -> Emulator:
-    return Emulator()
+    return Emulator(races=True)
 
 
 @cache
@@ -40,20 +41,21 @@ def entry(call: KernelCall, architecture: str) -> Entry:
 class Memory:
     """A case's buffers and scratch on the emulator."""
 
-    def __init__(self, case: Case, call: KernelCall) -> None:
+    def __init__(self, case: Case, call: KernelCall, on: Emulator) -> None:
+        self.on = on
         self.sizes = {n: c if isinstance(c, int) else c.size for n, c in case.buffers.items()}
         self.addresses: dict[object, int] = {}
         for name, content in case.buffers.items():
-            self.addresses[name] = emulator().alloc(self.sizes[name], name)
+            self.addresses[name] = on.alloc(self.sizes[name], name)
             if not isinstance(content, int):
-                emulator().write(self.addresses[name], content)
+                on.write(self.addresses[name], content)
         for scratch in call.scratch:
-            self.addresses[scratch.kind] = emulator().alloc(scratch.bytes, scratch.kind.value)
+            self.addresses[scratch.kind] = on.alloc(scratch.bytes, scratch.kind.value)
             if scratch.kind is ScratchKind.COUNTERS:
-                emulator().write(self.addresses[scratch.kind], bytes(scratch.bytes))
+                on.write(self.addresses[scratch.kind], bytes(scratch.bytes))
 
     def read(self, name: str) -> Bytes:
-        return np.frombuffer(emulator().read(self.addresses[name], self.sizes[name]), np.uint8)
+        return np.frombuffer(self.on.read(self.addresses[name], self.sizes[name]), np.uint8)
 
     def packed(self, argument: Argument) -> bytes:
         match argument:
@@ -68,13 +70,21 @@ class Memory:
 
     def free(self) -> None:
         for address in self.addresses.values():
-            emulator().free(address)
+            self.on.free(address)
+
+
+def first_of_each_entry() -> list[Case]:
+    """The cases that reach an entry no earlier case does."""
+    seen: dict[str, Case] = {}
+    for case in CASES:
+        seen.setdefault(select(case.spec, CHIP).entry, case)
+    return list(seen.values())
 
 
 def run(case: Case, chip: Chip = CHIP, architecture: str = NEWEST) -> dict[str, float]:
     """The worst error over tolerance of each result."""
     call = select(case.spec, chip)
-    memory = Memory(case, call)
+    memory = Memory(case, call, emulator())
     try:
         arguments = [memory.packed(a) for a in call.arguments]
         emulator().launch(entry(call, architecture), call.grid, call.block, call.shared, arguments)
@@ -90,3 +100,37 @@ def run(case: Case, chip: Chip = CHIP, architecture: str = NEWEST) -> dict[str, 
 def test_kernel(case: Case) -> None:
     worst = run(case)
     assert all(w <= 1 for w in worst.values()), worst
+
+
+@pytest.mark.parametrize("case", first_of_each_entry(), ids=lambda c: c.name)
+def test_kernel_for_the_oldest_architecture(case: Case) -> None:
+    worst = run(case, architecture=OLDEST)
+    assert all(w <= 1 for w in worst.values()), worst
+
+
+def test_every_entry_has_a_case() -> None:
+    built = {name for m in MODULES for name in module(m.stem, NEWEST).entries}
+    assert built == {select(c.spec, CHIP).entry for c in CASES}
+
+
+def test_a_wrong_expectation_is_seen() -> None:
+    case = next(c for c in CASES if isinstance(c.results[0], FloatResult))
+    result = case.results[0]
+    assert isinstance(result, FloatResult)
+    off = result.expected.copy()
+    off.flat[3] *= np.float32(1.001)
+    assert run(replace(case, results=(replace(result, expected=off),)))[result.name] > 1
+
+
+def test_a_replay_is_the_same_bit_for_bit() -> None:
+    """Blocks arrive in another order when fewer of them run at a time."""
+    case = next(c for c in CASES if "then norm" in c.name)
+    call = select(case.spec, CHIP)
+    outputs: list[list[bytes]] = []
+    for at_once in (256, 8192):
+        other = Emulator(threads_at_once=at_once)
+        loaded = other.load(ptx_path(call.module, NEWEST).read_text(), call.module).entries[call.entry]
+        memory = Memory(case, call, other)
+        other.launch(loaded, call.grid, call.block, call.shared, [memory.packed(a) for a in call.arguments])
+        outputs.append([memory.read(r.name).tobytes() for r in case.results])
+    assert outputs[0] == outputs[1]

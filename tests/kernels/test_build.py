@@ -1,0 +1,50 @@
+"""The committed PTX is what its sources make."""
+
+from __future__ import annotations
+
+import pytest
+
+from lanelink.kernels.build import (
+    ARCHITECTURES,
+    MODULES,
+    SOURCES,
+    BuildError,
+    Module,
+    Nvrtc,
+    build,
+    differing,
+    ptx_path,
+)
+
+
+def test_committed_ptx_is_what_the_sources_make() -> None:
+    assert differing(build()) == []
+
+
+def test_a_difference_is_named() -> None:
+    module = MODULES[-1]
+    built = {ptx_path(m.stem, a): ptx_path(m.stem, a).read_text() for m in MODULES for a in ARCHITECTURES}
+    path = ptx_path(module.stem, ARCHITECTURES[0])
+    assert differing({**built, path: built[path] + "\n"}) == [f"{path.name}: differs from its source"]
+    missing = path.with_name("none.compute_80.ptx")
+    assert differing({**built, missing: ""}) == [f"{missing.name}: missing"]
+    del built[path]
+    assert differing(built) == [f"{path.name}: has no source"]
+
+
+def test_a_source_that_does_not_compile_is_refused_with_the_log() -> None:
+    with pytest.raises(BuildError, match=r'gemv.cu for compute_80:(.|\n)*"FORMAT_CODE" is undefined'):
+        Nvrtc().compile(Module("broken", "gemv.cu"), "compute_80")
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_only_the_newest_architecture_waits_for_its_predecessor(architecture: str) -> None:
+    for module in MODULES:
+        text = ptx_path(module.stem, architecture).read_text()
+        assert ".version 8.4" in text
+        entries, waits = text.count(".visible .entry"), text.count("griddepcontrol.wait")
+        assert waits == (entries if architecture == "compute_90" else 0), module.stem
+
+
+def test_every_source_is_built() -> None:
+    assert {m.source for m in MODULES} == {p.name for p in SOURCES.glob("*.cu")}

@@ -1,0 +1,150 @@
+"""Kernel selection on plain data: entries, arguments, tilings, and refusals that name both sides."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from lanelink.dialects.formats import Format
+from lanelink.kernels.build import ptx_path
+from lanelink.lowering.cases.lists import small
+from lanelink.lowering.functions import Activation
+from lanelink.lowering.selection.attention import heads_per_block, splits_of
+from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
+from lanelink.lowering.selection.chip import A100, H200, Chip
+from lanelink.lowering.selection.products import LONG, SHORT, variant_for
+from lanelink.lowering.selection.select import SELECTIONS, select
+from lanelink.lowering.selection.specs import (
+    AttentionSpec,
+    GatherSpec,
+    GemvPart,
+    GemvSpec,
+    GluSpec,
+    Norm,
+    NormSpec,
+    Quantized,
+    QuantizeSpec,
+    RopeFold,
+    RopeSide,
+    RopeSpec,
+    Rotation,
+    Rows,
+    Spec,
+    Turn,
+)
+
+X = Rows(Address("x"), 4096)
+Y = Rows(Address("y"), 4096)
+Q = Quantized(Address("q"))
+W = Address("w")
+PART = GemvPart(W, 4096, Y)
+GEMV = GemvSpec(X, Format.BF16, 4096, 1, (PART,))
+GLU = GluSpec(X, Format.BF16, 4096, 12288, 1, W, W, Activation.SILU, y=Y)
+ROTATION = Rotation(Address("cos"), Address("sin"), Address("at"), 128, 64)
+TABLE = Rows(Address("table"), 1024)
+ATTENTION = AttentionSpec(X, TABLE, TABLE, Address("at"), 32, 8, 128, 128, 1024, 1, 0.1, y=Y)
+NORM = Norm(1e-6, y=Y)
+
+
+@cache
+def parameters(stem: str, architecture: str) -> dict[str, list[str]]:
+    """The types of each entry's parameters, read from the PTX."""
+    text = ptx_path(stem, architecture).read_text()
+    found = re.findall(r"\.visible \.entry (\w+)\((.*?)\n\)", text, re.S)
+    return {name: re.findall(r"\.param \.(\w+)", body) for name, body in found}
+
+
+@pytest.mark.parametrize("chip", [H200, A100], ids=lambda c: c.name)
+def test_arguments_are_the_entries_parameters(chip: Chip) -> None:
+    kinds = {I32: "u32", F32: "f32"}
+    for case in small():
+        call = select(case.spec, chip)
+        expected = parameters(call.module, chip.architecture)[call.entry]
+        assert [kinds.get(type(a), "u64") for a in call.arguments] == expected, case.name
+        assert call.grid[1] <= 65535 and call.grid[2] <= 65535
+        assert call.shared <= chip.shared_bytes
+
+
+def test_every_launch_kind_is_selected() -> None:
+    assert {type(c.spec) for c in small()} == set(SELECTIONS)
+
+
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        (replace(GEMV, format=Format.Q4_K), r"product format: expected one of f32, f16, bf16, q8_0, got q4_k"),
+        (replace(GEMV, m=0), r"product rows: expected at least 1, got 0"),
+        (replace(GEMV, x=Q), r"product of quantized activations: expected weights in a block format, got bf16"),
+        (replace(GEMV, format=Format.Q8_0, k=40), r"product width: expected a multiple of 32, got 40"),
+        (replace(GEMV, parts=(PART,) * 5), r"product parts: expected 1 to 4, got 5"),
+        (replace(GEMV, parts=(replace(PART, n=0),)), r"product outputs: expected at least 1, got 0"),
+        (replace(GEMV, parts=(replace(PART, y=None),)), r"product result: expected f32 rows or a quantized form"),
+        (replace(GEMV, parts=(PART, PART), quantized=Q), r"quantized product: expected one part, got 2"),
+        (replace(GEMV, parts=(replace(PART, n=40),), quantized=Q), r"multiple of 32 values, got 40"),
+        (replace(GEMV, parts=(PART, PART), then=NORM), r"product with a norm: expected one part, got 2"),
+        (replace(GEMV, then=Norm(1e-6)), r"product's norm result: expected f32 rows or a quantized form, got neither"),
+        (replace(GEMV, then=RopeFold(ROTATION, ())), r"product's turns: expected one a part \(1\), got 0"),
+        (
+            replace(GEMV, parts=(replace(PART, n=200),), then=RopeFold(ROTATION, (Turn(),))),
+            r"turned part's outputs: expected a multiple of the head size 128, got 200",
+        ),
+        (replace(GEMV, x=replace(X, row=Address("at"))), r"product x: expected rows at a fixed row"),
+        (replace(GEMV, k=60000), r"product width: expected a row of x in \d+ bytes of shared memory, got 240000"),
+        (replace(GLU, y=None), r"gated pair result: expected f32 rows or a quantized form, got neither"),
+        (replace(GLU, n=100, quantized=Q), r"gated pair quantized: expected rows of a multiple of 32 values, got 100"),
+        (replace(ATTENTION, heads=30), r"attention heads: expected a multiple of the key heads, got \(30, 8\)"),
+        (replace(ATTENTION, hd=30), r"attention key head: expected a multiple of 4 values, got 30"),
+        (replace(ATTENTION, vd=33), r"attention value head: expected an even width of 2 to 256, got 33"),
+        (replace(ATTENTION, window=0), r"attention window: expected at least 1, got 0"),
+        (replace(ATTENTION, keys=replace(TABLE, pitch=1023)), r"attention keys' pitch: expected a multiple of 4"),
+        (NormSpec(X, 1, 100000, NORM), r"norm width: expected at most \d+ values, got 100000"),
+        (GatherSpec(W, Format.MXFP4, 9, 32, Address("i"), 1, Y), r"gather format: expected one of .*, got mxfp4"),
+        (GatherSpec(W, Format.F32, 9, 32, Address("i"), 1, None), r"gather result: expected rows or a norm of them"),
+        (RopeSpec(replace(ROTATION, half=65), 1, (RopeSide(X, Y, 4),)), r"rotation: expected 2 \* half <= head size"),
+        (RopeSpec(ROTATION, 1, ()), r"rope sides: expected 1 to 4, got 0"),
+        (QuantizeSpec(X, 70000, 32, Q), r"unary rows: expected 1 to 65535, got 70000"),
+    ],
+    ids=range(28),
+)
+def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        select(spec, H200)
+
+
+@pytest.mark.parametrize(
+    "outputs, variant, blocks",
+    [(6144, SHORT, 384), (4096, LONG, 256), (151936, LONG, 264), (16, LONG, 1), (2048, LONG, 128)],
+)
+def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blocks: int) -> None:
+    assert variant_for(-(-outputs // 16), H200.sms) is variant
+    call = select(replace(GEMV, parts=(replace(PART, n=outputs),)), H200)
+    assert call.grid == (blocks, 1, 1)
+
+
+def test_rows_of_a_step_go_by_fours_where_they_fit() -> None:
+    assert select(replace(GEMV, m=9), H200).grid[1] == 3
+    assert select(replace(GEMV, m=9, k=40000), H200).grid[1] == 9
+
+
+def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
+    assert select(GEMV, H200).scratch == ()
+    dropped = replace(GEMV, parts=(replace(PART, y=None),), then=NORM)
+    assert select(dropped, H200).scratch_bytes(ScratchKind.PARTIALS) == 4 * 4096
+    kept = select(replace(GEMV, then=NORM), H200)
+    assert (kept.scratch_bytes(ScratchKind.PARTIALS), kept.scratch_bytes(ScratchKind.COUNTERS)) == (0, 4)
+
+
+def test_attention_splits_follow_shapes_alone() -> None:
+    assert splits_of(8, 1024, 132) == 17
+    assert splits_of(8, 64, 132) == 2
+    assert splits_of(1, 100_000, 132) == 64
+    assert splits_of(512, 1024, 132) == 1
+    assert [heads_per_block(g) for g in (1, 4, 7, 8, 11, 12, 16)] == [1, 4, 7, 8, 1, 6, 8]
+
+
+def test_a_fixed_row_becomes_part_of_the_address() -> None:
+    call = select(replace(GEMV, parts=(replace(PART, y=replace(Y, row=3)),)), H200)
+    assert Address("y", 3 * 4096 * 4) in call.arguments
