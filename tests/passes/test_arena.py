@@ -56,7 +56,7 @@ def test_nothing() -> None:
 
 
 def test_faults() -> None:
-    with pytest.raises(ValueError, match="at least 1 byte .* got 0 bytes from 0 to 1"):
+    with pytest.raises(ValueError, match=r"at least 1 byte .* got 0 bytes from 0 to 1"):
         Lifetime(0, 0, 1)
     with pytest.raises(ValueError, match="from 3 to 2"):
         Lifetime(4, 3, 2)
