@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lanelink.kernels.build import (
@@ -44,6 +46,16 @@ def test_only_the_newest_architecture_waits_for_its_predecessor(architecture: st
         assert ".version 8.4" in text
         entries, waits = text.count(".visible .entry"), text.count("griddepcontrol.wait")
         assert waits == (entries if architecture == "compute_90" else 0), module.stem
+
+
+def test_only_constants_are_touched_before_the_wait() -> None:
+    """Weights are loaded through the read-only path, which nothing else is; all else follows the wait in the text."""
+    for module in MODULES:
+        text = ptx_path(module.stem, "compute_90").read_text()
+        for entry in text.split(".visible .entry")[1:]:
+            before = entry[: entry.index("griddepcontrol.wait")].splitlines()
+            touched = [line for line in before if re.search(r"\b(ld|st|atom|red)\.global", line)]
+            assert all("ld.global.nc" in line for line in touched), entry.split("(")[0]
 
 
 def test_every_source_is_built() -> None:
