@@ -29,10 +29,22 @@ def clamp_integer(x: Array, tag: str) -> Array:
 
 
 def float_to_integer(x: Array, rounding: str, tag: str) -> Array:
-    """Whole values by numpy's rint, trunc, floor or ceil; clamped to the type's range; NaN is 0."""
+    """Whole values by numpy's rint, trunc, floor or ceil; clamped to the type's range.
+
+    NaN is 0, or the top bit alone if the source is an f64 or the target has 64 bits (PTX ISA, cvt).
+    """
     low, high = limits(tag)
-    whole = getattr(np, rounding)(x.astype(np.float64))
-    whole = np.where(whole == whole, whole, 0.0)
+    wide = x.astype(np.float64)
+    nan = wide != wide
+    whole: Array = np.where(nan, 0.0, getattr(np, rounding)(wide))
+    result = _clamped(whole, low, high, tag)
+    if nan.any() and (x.dtype.itemsize == 8 or tag_bytes(tag) == 8):
+        top = np.dtype(tag).type(low if tag[0] == "i" else high // 2 + 1)
+        result = np.where(nan, top, result)
+    return result
+
+
+def _clamped(whole: Array, low: int, high: int, tag: str) -> Array:
     if tag_bytes(tag) < 8:
         return np.minimum(np.maximum(whole, float(low)), float(high)).astype(np.int64).astype(tag)
     # The greatest value of 64 bits is no f64: values from the next power of two on are set apart.
@@ -186,8 +198,8 @@ def _packed(e: Emitter, m: Modifiers, mode: str | None, relu: bool) -> None:
 
 
 def relu(x: Array) -> Array:
-    """Negative values as 0; NaN stays."""
-    return np.where(x < 0, x.dtype.type(0), x)
+    """Negative values, and -0, as 0; NaN stays."""
+    return np.where(x <= 0, x.dtype.type(0), x)
 
 
 FUNCTIONS = {f.__name__: f for f in (clamp_integer, float_to_integer, integer_to_f64_odd, odd_f32, relu)}

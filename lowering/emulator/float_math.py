@@ -22,7 +22,10 @@ _BELOW = _U32(0x1FFFFFFF)
 _ONE = _U32(1)
 _MAGNITUDE = _U32(0x7FFFFFFF)
 _SMALL = _U32(((1023 - 126) << 20) - 1)
-_CANONICAL = np.array(0x7FFFFFFF, np.uint32).view(_F4)
+_CANONICAL = {
+    np.dtype(_F4): np.array(0x7FFFFFFF, np.uint32).view(_F4),
+    np.dtype(_F8): np.array(0x7FF8000000000000, np.uint64).view(_F8),
+}
 
 
 def ftz(x: Array) -> Array:
@@ -161,7 +164,7 @@ def _min_max(a: Array, b: Array, largest: bool) -> Array:
         unsigned = f"u{a.dtype.itemsize}"
         x, y = a.view(unsigned), b.view(unsigned)
         zero = (x & y if largest else x | y).view(a.dtype)
-        r = np.where((r == 0) & (a == 0) & (b == 0), zero, np.where(r != r, _CANONICAL.astype(a.dtype), r))
+        r = np.where((r == 0) & (a == 0) & (b == 0), zero, np.where(r != r, _CANONICAL[a.dtype], r))
     return r
 
 
@@ -177,7 +180,7 @@ def fmax(a: Array, b: Array) -> Array:
 
 def nan_either(r: Array, a: Array, b: Array) -> Array:
     """r, or NaN where a or b is one (min.NaN, max.NaN)."""
-    return np.where((a != a) | (b != b), _CANONICAL.astype(r.dtype), r)
+    return np.where((a != a) | (b != b), _CANONICAL[r.dtype], r)
 
 
 def ex2(x: Array) -> Array:

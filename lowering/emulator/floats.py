@@ -188,7 +188,8 @@ _TESTS = {
     "infinite": "isinf({0})",
     "number": "~isnan({0})",
     "notanumber": "isnan({0})",
-    "normal": "(isfinite({0}) & (absolute({0}) >= {1}))",
+    # Neither subnormal nor infinite: 0 is normal.
+    "normal": "(isfinite({0}) & ((absolute({0}) >= {1}) | ({0} == 0)))",
     "subnormal": "((absolute({0}) < {1}) & ({0} != 0))",
 }
 

@@ -38,10 +38,10 @@ def int_div(a: Array, b: Array) -> Array:
 
 
 def int_rem(a: Array, b: Array) -> Array:
-    """The remainder with the dividend's sign; the dividend itself for a zero divisor."""
+    """The remainder with the dividend's sign; all ones for a zero divisor, as the hardware gives."""
     if a.dtype.kind == "u":
-        return np.where(b == 0, a, a % b)
-    return a - int_div(a, np.where(b == 0, a.dtype.type(1), b)) * np.where(b == 0, a.dtype.type(0), b)
+        return np.where(b == 0, a.dtype.type(np.iinfo(a.dtype).max), a % b)
+    return np.where(b == 0, a.dtype.type(-1), a - int_div(a, b) * b)
 
 
 def cnot(a: Array) -> Array:
@@ -108,13 +108,18 @@ def funnel_r(a: Array, b: Array, c: Array, wrap: bool) -> Array:
     return (whole >> amount.astype(_U64)).astype(_U32)
 
 
+def _field(x: Array, width: int) -> Array:
+    """A field's place or length. Past 255, which is not defined, an H200 takes the low byte, or with 64 bits 255."""
+    return x & _U32(255) if width == 32 else np.minimum(x, _U32(255))
+
+
 def bfe(a: Array, b: Array, c: Array) -> Array:
     """c bits of a from bit b on; signed types repeat the field's top bit (PTX ISA, bfe)."""
     kind = a.dtype.type
     width = 8 * a.dtype.itemsize
     bits = a.view(f"u{a.dtype.itemsize}")
     one = bits.dtype.type(1)
-    position, length = b & _U32(255), c & _U32(255)
+    position, length = _field(b, width), _field(c, width)
     start = position.astype(bits.dtype)
     size = np.minimum(length, _U32(width)).astype(bits.dtype)
     field = (bits >> start) & ((one << size) - one)
@@ -132,8 +137,8 @@ def bfi(a: Array, b: Array, c: Array, d: Array) -> Array:
     """b with d bits from bit c on replaced by the low bits of a."""
     width = 8 * a.dtype.itemsize
     one = a.dtype.type(1)
-    start = (c & _U32(255)).astype(a.dtype)
-    size = np.minimum(d & _U32(255), _U32(width)).astype(a.dtype)
+    start = _field(c, width).astype(a.dtype)
+    size = np.minimum(_field(d, width), _U32(width)).astype(a.dtype)
     mask = ((one << size) - one) << start
     return (b & ~mask) | ((a << start) & mask)
 

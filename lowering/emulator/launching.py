@@ -18,6 +18,9 @@ MOST_THREADS = 1024
 MOST_SHARED = 227 * 1024
 """CUDA C++ Programming Guide, technical specifications by compute capability (shared memory: of 9.0, the largest)."""
 
+WARPS_OF_A_PROCESSOR = 64
+"""What %nwarpid says on 8.0 and 9.0 (the same table)."""
+
 MOST_LOCAL = 512 * 1024
 """Bytes of local memory a thread (the same table)."""
 
@@ -134,7 +137,7 @@ def special_values(site: Site, shared: int, static: int) -> dict[str, Array]:
     lane = thread % 32
     put("%laneid", lane)
     put("%warpid", thread // 32)
-    put("%nwarpid", np.full((1, 1), -(-site.threads // 32)))
+    put("%nwarpid", np.full((1, 1), WARPS_OF_A_PROCESSOR))
     put("%dynamic_smem_size", np.full((1, 1), shared))
     put("%total_smem_size", np.full((1, 1), shared + static))
     bit = np.int64(1) << lane

@@ -127,7 +127,8 @@ def test_float_to_integer(apply, source: str, target: str, rounding: str) -> Non
 
     def meaning(x: float) -> int:
         if math.isnan(x):
-            return 0
+            bits = 8 * np.dtype(INTEGERS[target]).itemsize
+            return (1 << (bits - 1)) * (-1 if low else 1) if source == "f64" or bits == 64 else 0
         if math.isinf(x):
             return high if x > 0 else low
         return max(low, min(high, whole(Fraction(x))))
