@@ -16,10 +16,6 @@ Progress = Callable[[str], None]
 """Called with the name of each constant as it is loaded."""
 
 
-class NotAvailable(ValueError):
-    """A backend that this machine cannot run: what it needs, what is there."""
-
-
 def _reference(module: ModuleOp, source: Source, progress: Progress) -> Backend:
     from lanelink.lowering.runtime.reference import ReferenceBackend
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -19,13 +19,14 @@ from xdsl.printer import Printer
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from lanelink.backends import BACKENDS, NotAvailable, open_backend
+from lanelink.backends import BACKENDS, open_backend
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import QUANTIZABLE, import_checkpoint
 from lanelink.frontend.text import Text, open_text
+from lanelink.lowering.emulator import EmulatorError
 from lanelink.lowering.runtime.backend import BackendError, generate
 from lanelink.lowering.weights import WeightError
 from lanelink.verify import verify_module
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ParseError as error:
         print(f"lanelink: {_one_line(str(error))}", file=sys.stderr)
         return 1
-    except (CheckpointError, WeightError, BackendError, InputError, NotAvailable, DiagnosticException) as error:
+    except (CheckpointError, WeightError, BackendError, EmulatorError, InputError, DiagnosticException) as error:
         print(f"lanelink: {_one_line(str(error))}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -159,7 +160,11 @@ def _run(options: argparse.Namespace) -> None:
     module = read_module(options.step)
     source = open_directory(options.weights)
     with _bar("loading weights", None) as loading:
-        backend = open_backend(options.backend, module, source, lambda _: loading(1))
+
+        def loaded(name: str) -> None:
+            loading(1)
+
+        backend = open_backend(options.backend, module, source, loaded)
     vocabulary = backend.shape.vocabulary
     text = None if vocabulary is None else _text(options, vocabulary)
     ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
@@ -207,7 +212,7 @@ def _encode(options: argparse.Namespace, text: Text | None) -> list[int]:
 
 
 @contextmanager
-def _bar(what: str, total: int | None) -> Iterator[Callable[[int], object]]:
+def _bar(what: str, total: int | None) -> Generator[Callable[[int], object], None, None]:
     """A progress bar on stderr, where that is a terminal; gives what advances it."""
     with tqdm(desc=what, total=total, file=sys.stderr, leave=False, delay=0.5, disable=None) as bar:
         yield bar.update

@@ -28,7 +28,8 @@ class AttentionOp(LiftedOp):
     q is [R, heads·head_dim]; keys [C, kv_heads·head_dim] and values [C, kv_heads·value_dim] are tables whose rows
     0 … position+r row r attends to (all C rows without a position). `window` keeps the last so many of them,
     or, `chunked`, those of the row's own chunk of so many positions; a sink (one value a head) joins
-    the softmax's max and sum and adds no value. scale is 1/sqrt(head_dim) unless given; `softcap` c turns a score s to c·tanh(s/c).
+    the softmax's max and sum and adds no value. scale is 1/sqrt(head_dim) unless given; `softcap` c turns a score s to
+    c·tanh(s/c).
 
     Example:
     ```mlir
