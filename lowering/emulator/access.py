@@ -129,7 +129,7 @@ class Memory:
             base = np.broadcast_to(base, shape).ravel().take(lanes) if base.size != 1 else base.ravel()
         own = own + _U8(offset & 0xFFFFFFFFFFFFFFFF)
         if int(own.max()) > rows.stride - size or int(np.bitwise_or.reduce(own, axis=None)) & (size - 1):
-            bad = (own > _U8(rows.stride - size)) | ((own & _U8(size - 1)) != 0)
+            bad = (own >= _U8(max(0, rows.stride - size + 1))) | ((own & _U8(size - 1)) != 0)
             self._row_fault(rows, bad, own, size, (shape, lanes, m), at, write)
         offsets = own.view(np.int64) + base
         if lanes is None and offsets.shape != shape:

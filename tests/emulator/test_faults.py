@@ -128,6 +128,11 @@ def test_dynamic_shared_smaller_than_used(device) -> None:
         device.run(body, [0], outside=outside)
 
 
+def test_shared_memory_of_a_kernel_that_has_none(device) -> None:
+    with pytest.raises(EmulatorError, match="got there is no shared memory in this launch"):
+        device.run("mov.u32 %r1, 4; st.shared.u32 [%r1], %r1;", [0])
+
+
 def test_unwritten_shared(device) -> None:
     body = f"{SHARED} {INDEX} setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [first], %r1; ld.shared.u32 %r5, [first+4];"
     with pytest.raises(EmulatorError, match=r"expected memory that was written, got unwritten bytes in first"):
