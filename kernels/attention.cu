@@ -197,29 +197,38 @@ __device__ __forceinline__ void share_splits(const AttentionArgs &a, int row, in
   }
 }
 
-// Joins the splits of `heads` heads from head0 on; two columns a thread.
+constexpr int SPLITS_HELD = 16;  // splits whose values a thread has in flight
+
+// Joins the splits of `heads` heads from head0 on; two columns a thread. The first values are in flight while the
+// shares are made.
 __device__ __forceinline__ void join_splits(const AttentionArgs &a, int row, int all_heads, int head0, int heads,
                                             float *shares) {
-  share_splits(a, row, all_heads, head0, heads, shares);
-  __syncthreads();
   const int columns = heads * a.vd;
 #pragma unroll 1
   for (int c0 = 0; c0 < columns; c0 += 2 * THREADS) {  // uniform over the block: the quantizing lanes act together
-    const int flat = c0 + 2 * threadIdx.x;
+    const int flat = c0 + 2 * threadIdx.x, h = min(flat / a.vd, heads - 1), column = flat - h * a.vd;
+    const float *from = partial_of(a, row, all_heads, head0 + h, 0) + column;
     float v[2] = {};
-    if (flat < columns) {
-      const int h = flat / a.vd, column = flat - h * a.vd;
-      const float *from = partial_of(a, row, all_heads, head0 + h, 0) + column;
-#pragma unroll 8
-      for (int s = 0; s < a.splits; s++) {
-        const float2 p = load_fresh2(from + (long long)s * (a.vd + 2));
-        v[0] += shares[h * a.splits + s] * p.x;
-        v[1] += shares[h * a.splits + s] * p.y;
+#pragma unroll 1
+    for (int s0 = 0; s0 < a.splits; s0 += SPLITS_HELD) {
+      float2 p[SPLITS_HELD];
+#pragma unroll
+      for (int j = 0; j < SPLITS_HELD; j++)
+        p[j] = flat < columns && s0 + j < a.splits ? load_fresh2(from + (long long)(s0 + j) * (a.vd + 2)) : make_float2(0, 0);
+      if (c0 == 0 && s0 == 0) {
+        share_splits(a, row, all_heads, head0, heads, shares);
+        __syncthreads();
       }
-      if (a.y.base != nullptr) {
-        float *y = a.y.at(row) + head0 * a.vd + flat;
-        y[0] = v[0], y[1] = v[1];
+#pragma unroll
+      for (int j = 0; j < SPLITS_HELD; j++) {
+        const float share = s0 + j < a.splits ? shares[h * a.splits + s0 + j] : 0.0f;
+        v[0] += share * p[j].x;
+        v[1] += share * p[j].y;
       }
+    }
+    if (a.y.base != nullptr && flat < columns) {
+      float *y = a.y.at(row) + head0 * a.vd + flat;
+      y[0] = v[0], y[1] = v[1];
     }
     if (a.quantized.planes > 0) store_quantized<2>(a.quantized, row, head0 * a.vd + flat, v, flat < columns);
   }

@@ -178,11 +178,14 @@ struct Quantized {
   }
 };
 
-// x / s as numpy divides it, so that the quants are the same bit for bit.
-__device__ __forceinline__ int quantize_one(float x, float s, float &ratio) {
-  ratio = s == 0.0f ? 0.0f : __fdiv_rn(x, s);
-  return __float2int_rn(ratio);
+// a / b, rounded as a division is, given inverse = 1 / b rounded: the quotient's error comes from a fused product, and
+// one step corrects it (Markstein, 1990). Much shorter than a division where one divisor serves many values.
+__device__ __forceinline__ float divide_by(float a, float b, float inverse) {
+  const float quotient = a * inverse;
+  return fmaf(fmaf(-quotient, b, a), inverse, quotient);
 }
+
+constexpr float LEAST_SCALE = 1.17549435e-38f;  // a smaller one has no finite inverse: its block is zeros
 
 __device__ __forceinline__ int quantize_residual(float ratio, int q1) {
   const int q2 = __float2int_rn((ratio - float(q1)) * 254.0f);
@@ -209,14 +212,16 @@ __device__ __forceinline__ void store_quantized(const Quantized &out, int row, i
 #pragma unroll
   for (int d = QBLOCK / V / 2; d > 0; d >>= 1) amax = fmaxf(amax, __shfl_xor_sync(ALL_LANES, amax, d));
   if (!valid) return;
-  const float s = __fdiv_rn(amax, 127.0f);
+  const float whole = divide_by(amax, 127.0f, 1.0f / 127.0f);
+  const float s = whole < LEAST_SCALE ? 0.0f : whole;
+  const float inverse = s == 0.0f ? 0.0f : __frcp_rn(s);
   u32 first = 0, second = 0;
 #pragma unroll
   for (int i = 0; i < V; i++) {
-    float ratio;
-    const int q1 = quantize_one(v[i], s, ratio);
+    const float ratio = divide_by(v[i], s, inverse);
+    const int q1 = __float2int_rn(ratio);
     first |= u32(q1 & 0xff) << (8 * i);
-    second |= u32(quantize_residual(ratio, q1) & 0xff) << (8 * i);
+    if (out.planes == 2) second |= u32(quantize_residual(ratio, q1) & 0xff) << (8 * i);
   }
   store_bytes<V>(out.plane(0, row) + c, first);
   if (out.planes == 2) store_bytes<V>(out.plane(1, row) + c, second);

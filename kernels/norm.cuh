@@ -155,7 +155,7 @@ __device__ __forceinline__ void norm_by(const Reader &reader, const NormArgs &a,
   }
   const float inverse = inverse_rms(sum_row<V>(reader, a, row, cols, inner, buffer), cols, a.eps, scratch);
   float *y = a.y.base == nullptr ? nullptr : a.y.at(row);
-#pragma unroll 1
+#pragma unroll (V == 4 ? 2 : 1)
   for (int c0 = 0; c0 < cols; c0 += blockDim.x * V) {  // uniform over the block: the quantizing lanes act together
     const int c = c0 + threadIdx.x * V;
     float v[V] = {};

@@ -91,7 +91,8 @@ def quantize(x: Floats, planes: int = 1) -> QuantizedRows:
     ActivationLayout(rows, cols, planes)
     blocks = np.ascontiguousarray(x, np.float32).reshape(rows, cols // BLOCK_VALUES, BLOCK_VALUES)
     scales = np.abs(blocks).max(axis=2) / np.float32(127)
-    # A block of zeros (or one so small that its scale underflows) has scale 0 and quants 0.
+    # A block of zeros (or one so small that its scale has no finite inverse) has scale 0 and quants 0.
+    scales[scales < np.finfo(np.float32).tiny] = 0
     divisor = np.where(scales == 0, np.float32(1), scales)[:, :, None]
     ratio = np.where(scales[:, :, None] == 0, np.float32(0), blocks / divisor)
     first = np.rint(ratio)

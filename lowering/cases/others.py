@@ -163,13 +163,15 @@ def unary(act: Activation, m: int, n: int, factor: float = 1.0, seed: int = 0) -
 
 
 def quantize(m: int, n: int, planes: int, seed: int = 0) -> Case:
-    """Quantization alone, of rows with a block of zeros, one constant block and one of ties."""
+    """Quantization alone, of rows with a block of zeros, a constant one, one of ties and one too small for a scale."""
     b = Builder(seed)
     x = b.normal(m, n)
     x[0, :32] = 0.0
     if n >= 96:
         x[-1, 32:64] = -3.5
         x[-1, 64:96] = np.arange(32, dtype=np.float32) - 15.5
+    if n >= 128:
+        x[0, 96:128] = np.float32(1e-37)
     rows = b.rows("x", x)
     q = b.quantized("q", x, 0.0, planes, of="x")
     return b.done(f"quantize {m}x{n} planes {planes}", QuantizeSpec(rows, m, n, q))

@@ -29,9 +29,8 @@ def heads_per_block(group: int) -> int:
 
 
 def splits_of(blocks: int, span: int, sms: int) -> int:
-    """Splits over positions that fill the chip: `blocks` blocks there are without, `span` positions at most."""
-    wanted = -(-sms // blocks)
-    return max(1, min(wanted, MAX_SPLITS, -(-span // POSITIONS_A_SPLIT)))
+    """Splits over positions that fill the chip once: `blocks` blocks there are without, `span` positions at most."""
+    return max(1, min(sms // blocks, MAX_SPLITS, -(-span // POSITIONS_A_SPLIT)))
 
 
 def shared_bytes(entry_heads: int, hd: int, vd: int, joined: int) -> int:

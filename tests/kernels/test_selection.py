@@ -138,7 +138,7 @@ def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
 
 
 def test_attention_splits_follow_shapes_alone() -> None:
-    assert splits_of(8, 1024, 132) == 17
+    assert splits_of(8, 1024, 132) == 16
     assert splits_of(8, 64, 132) == 2
     assert splits_of(1, 100_000, 132) == 64
     assert splits_of(512, 1024, 132) == 1
