@@ -110,8 +110,11 @@ class GemmPartOp(Placed):
 
     Example:
     ```mlir
-    launch.gemm_part(w = %w : !tgraph.rows<q8_0, 64x128, transposed>, out = %t : memref<256x64xf32>,
-      at = %p : memref<1xi32>) covers [3, 9]
+    launch.gemm_parts(x = %x : !tgraph.q8<1x128>) {
+      launch.gemm_part(w = %wq : !tgraph.rows<q8_0, 128x128, transposed>, out = %q : memref<1x128xf32>) covers [2]
+      launch.gemm_part(w = %w : !tgraph.rows<q8_0, 64x128, transposed>, out = %t : memref<256x64xf32>,
+        at = %p : memref<1xi32>) covers [3, 9]
+    }
     ```
     """
 

@@ -146,8 +146,11 @@ class RopeSideOp(Placed):
 
     Example:
     ```mlir
-    launch.rope_side(x = %k : memref<1x64xf32>, out = %t : memref<256x64xf32>, at = %p : memref<1xi32>)
-      {heads = 2 : i64} covers [6]
+    launch.rope_parts(cos = %c : memref<256x16xf32>, sin = %s : memref<256x16xf32>, position = %p : memref<1xi32>)
+      attributes {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %k : memref<1x64xf32>, out = %t : memref<256x64xf32>, at = %p : memref<1xi32>)
+        {heads = 2 : i64} covers [6]
+    }
     ```
     """
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable
-from inspect import getdoc
 from io import StringIO
-from textwrap import dedent
 
 import pytest
 from hypothesis import given
@@ -20,6 +17,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from examples import check_example, examples
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics, TargetAttr
 from lanelink.dialects.tgraph import (
@@ -205,36 +203,13 @@ def printed(op: Operation, *, generic: bool = False) -> str:
     return out.getvalue()
 
 
-def examples() -> list[tuple[str, str]]:
-    """(op, text of its docstring's example) of every op of the dialect but the terminator."""
-    found: list[tuple[str, str]] = []
-    for op in TGraph.operations:
-        blocks = re.findall(r"Example:\n\s*```mlir\n(.*?)```", getdoc(op) or "", re.DOTALL)
-        found += [(op.name, dedent(block)) for block in blocks]
-    return found
-
-
 def test_every_op_has_an_example():
-    assert {op.name for op in TGraph.operations} - {name for name, _ in examples()} == {"tgraph.yield"}
+    assert {op.name for op in TGraph.operations} - {name for name, _ in examples(TGraph)} == {"tgraph.yield"}
 
 
-@pytest.mark.parametrize(("name", "text"), examples())
+@pytest.mark.parametrize(("name", "text"), examples(TGraph))
 def test_examples_parse_verify_and_print_back(name: str, text: str):
-    """An example names operands of its surroundings: they become arguments, of the types it gives them."""
-    parser = Parser(context(), text)
-    while parser.pos < len(text.rstrip()):
-        parser.parse_op()
-    free = {
-        operand: value.type for operand, values in parser.forward_ssa_references.items() for value in values.values()
-    }
-    arguments = ", ".join(f"%{operand}: {kind}" for operand, kind in free.items())
-    whole = f"func.func @example({arguments}) {{\n{text}\nfunc.return\n}}"
-    module = Parser(context(), whole).parse_module()
-    module.verify()
-    assert name in [op.name for op in module.walk()]
-    for generic in (False, True):
-        again = Parser(context(), printed(module, generic=generic)).parse_module()
-        assert again.is_structurally_equivalent(module)
+    check_example(context(), name, text)
 
 
 def bits(value: float) -> bytes:
