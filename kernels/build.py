@@ -36,6 +36,7 @@ MODULES = (
     Module("gemv_bf16", "gemv.cu", ("FORMAT_CODE=2", "FORMAT_NAME=bf16")),
     Module("gemv_q8_0", "gemv.cu", ("FORMAT_CODE=3", "FORMAT_NAME=q8_0")),
     Module("rows", "rows.cu"),
+    Module("values", "values.cu"),
     Module("elementwise", "elementwise.cu"),
     Module("attention", "attention.cu"),
     Module("arg_max", "arg_max.cu"),

@@ -29,6 +29,7 @@ from lanelink.lowering.launch_operands import (
 from lanelink.lowering.selection.calls import SelectionError
 from lanelink.lowering.selection.specs import (
     Advance,
+    AdvanceSpec,
     ArgMaxSpec,
     AttentionSpec,
     BinarySpec,
@@ -45,6 +46,7 @@ from lanelink.lowering.selection.specs import (
     Spec,
     SwigluSpec,
     UnarySpec,
+    ValuesSpec,
 )
 
 OpT = TypeVar("OpT", bound=Launch)
@@ -67,6 +69,16 @@ def _gemv(op: launch.GemvOp) -> GemvSpec:
     address_, format, n = weights_of(op.w)
     part = GemvPart(address_, n, placed(op, op.out), optional_address(op.bias))
     return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quantized(op.quant))
+
+
+def _gemv_f32(op: launch.GemvF32Op) -> ValuesSpec:
+    m, k = buffer_shape(op.x, op.name)
+    _, n = buffer_shape(op.w, op.name)
+    return ValuesSpec(rows(op.x), address(op.w), m, k, n, _placed(op, op.out), optional_address(op.bias))
+
+
+def _advance(op: launch.AdvanceOp) -> AdvanceSpec:
+    return AdvanceSpec(address(op.x), address(op.out), op.by.value.data)
 
 
 def _glu(op: launch.GemvGluOp) -> GluSpec:
@@ -215,6 +227,7 @@ def _rule(kind: type[OpT], read: Callable[[OpT], Spec]) -> tuple[type[Launch], R
 SPECS: dict[type[Launch], Rule] = dict(
     [
         _rule(launch.GemvOp, _gemv),
+        _rule(launch.GemvF32Op, _gemv_f32),
         _rule(launch.GemmPartsOp, gemm_parts_spec),
         _rule(launch.GemvGluOp, _glu),
         _rule(launch.GatherOp, _gather),
@@ -223,6 +236,7 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.RopePartsOp, rope_parts_spec),
         _rule(launch.AttentionOp, _attention),
         _rule(launch.ArgMaxOp, _arg_max),
+        _rule(launch.AdvanceOp, _advance),
         _rule(launch.BinaryOp, _binary),
         _rule(launch.SwigluOp, _swiglu),
         _rule(launch.UnaryOp, _unary),

@@ -87,6 +87,10 @@ def _small_rows() -> Iterator[Case]:
     yield others.set_row(1, 32, 0, on_device=False)
     yield others.head_slice(2, 3, 40, 8, 24)
     yield others.advance()
+    yield others.advance(17)
+    yield others.values_product(1, 128, 4)
+    yield others.values_product(3, 45, 70, bias=True)
+    yield others.values_product(2, 33, 64, row=5)
 
 
 def _small_attention() -> Iterator[Case]:
@@ -141,6 +145,8 @@ def full() -> Iterator[Case]:
         yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)
         yield norms.gathered(Format.Q8_0, m, cols, 1.0, NormShape(planes=1))
     yield others.arg_max(3, 151936, advance=True)
+    for m, k, n in product((1, 8, 17), (96, 4544), (1, 48, 513)):
+        yield others.values_product(m, k, n, bias=m == 8, seed=k)
     yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
 
 

@@ -25,6 +25,7 @@ from lanelink.lowering.selection.specs import (
     Rotation,
     SwigluSpec,
     UnarySpec,
+    ValuesSpec,
 )
 
 
@@ -198,13 +199,28 @@ def head_slice(m: int, units: int, every: int, start: int, width: int, seed: int
     return b.done(f"slice {m} rows, {start}+{width} of {units}x{every}", spec)
 
 
-def advance(seed: int = 0) -> Case:
-    """The step's advance alone."""
+def advance(by: int = 1, seed: int = 0) -> Case:
+    """An index moved on."""
     b = Builder(seed)
-    spec = AdvanceSpec(b.index("next", 1234), Advance(b.index("token", 5), b.index("position", 9)))
-    b.results.append(ExactResult("token", np.array([1234], np.int32)))
-    b.results.append(ExactResult("position", np.array([10], np.int32)))
-    return b.done("advance", spec)
+    spec = AdvanceSpec(b.index("x", 9), b.index("y", 5), by)
+    b.results.append(ExactResult("y", np.array([9 + by], np.int32)))
+    return b.done(f"advance by {by}", spec)
+
+
+def values_product(m: int, k: int, n: int, bias: bool = False, row: int | None = None, seed: int = 0) -> Case:
+    """A product by a plain f32 matrix; with `row` into rows of a table from that position on."""
+    b = Builder(seed)
+    x, w = b.normal(m, k), b.normal(k, n, scale=k**-0.5)
+    vector = b.normal(n) if bias else None
+    y = meanings.product(x, w.T, vector)
+    # A warp adds k / 8 terms one after another, 8 sums follow, and the bias.
+    tolerance = (k / 8 + 10) * UNIT * (np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64)) + UNIT * np.abs(y)
+    to = b.out("y", y, tolerance) if row is None else b.table("y", y, tolerance, row, "position", row + m + 2)
+    if row is not None:
+        b.index("position", row)
+    weights = b.put("w", w)
+    spec = ValuesSpec(b.rows("x", x, gap=4), weights, m, k, n, to, b.maybe("bias", vector))
+    return b.done(f"product by values m={m} k={k} n={n}{' + bias' if bias else ''}", spec)
 
 
 __all__ = [
@@ -218,4 +234,5 @@ __all__ = [
     "set_row",
     "swiglu",
     "unary",
+    "values_product",
 ]

@@ -27,11 +27,13 @@ from lanelink.lowering.selection.packing import (
     head_norm,
     norm_arguments,
     quantizing,
+    reading,
     require,
+    rows_of_step,
     some_result,
     writing,
 )
-from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, Quantized, RopeFold, Rows
+from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, Quantized, RopeFold, Rows, ValuesSpec
 
 # The kernels' own constants (kernels/gemv.cuh).
 PARTS = 4
@@ -282,6 +284,15 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
             *quantizing(spec.quantized, spec.n, "gated pair"),
         ),
     )
+
+
+def values(spec: ValuesSpec, chip: Chip) -> KernelCall:
+    """The call of a product by a plain f32 matrix: a block 32 outputs of a row."""
+    rows_of_step(spec.m, "product by values")
+    require(spec.k >= 1 and spec.n >= 1, "product by values", "at least 1 input and output", (spec.k, spec.n))
+    x, y = reading(spec.x, "product x"), writing(spec.y)
+    arguments = (*x, spec.weights, optional(spec.bias), *y, I32(spec.k), I32(spec.n))
+    return KernelCall("values", "gemv_values", (-(-spec.n // 32), spec.m, 1), (THREADS, 1, 1), 0, arguments)
 
 
 __all__ = ["MODULES", "Tiling", "Variant", "gemv", "glu", "staged_bytes", "tiling", "variant_for"]

@@ -150,9 +150,9 @@ def arg_max(spec: ArgMaxSpec, chip: Chip) -> KernelCall:
 
 
 def advance(spec: AdvanceSpec, chip: Chip) -> KernelCall:
-    """The call that moves a sequence's token and position on."""
-    arguments = (spec.next, spec.advance.token, spec.advance.position)
-    return KernelCall("elementwise", "advance_step", (1, 1, 1), (32, 1, 1), 0, arguments)
+    """The call that moves an index on."""
+    require(spec.by >= 1, "advance", "at least 1", spec.by)
+    return KernelCall("elementwise", "advance_index", (1, 1, 1), (32, 1, 1), 0, (spec.x, spec.y, I32(spec.by)))
 
 
 __all__ = ["advance", "arg_max", "copy", "gather", "norm", "rope", "row_threads"]

@@ -23,6 +23,7 @@ from lanelink.lowering.selection.specs import (
     Spec,
     SwigluSpec,
     UnarySpec,
+    ValuesSpec,
 )
 
 SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
@@ -39,6 +40,7 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     QuantizeSpec: elementwise.quantize,
     CopySpec: rows.copy,
     AdvanceSpec: rows.advance,
+    ValuesSpec: products.values,
 }
 
 

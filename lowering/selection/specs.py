@@ -298,10 +298,24 @@ class CopySpec:
 
 @dataclass(frozen=True)
 class AdvanceSpec:
-    """The device-side step of a sequence alone: token := *next, position := position + 1."""
+    """y := x + by, one device i32 each; y may be x."""
 
-    next: Address
-    advance: Advance
+    x: Address
+    y: Address
+    by: int
+
+
+@dataclass(frozen=True)
+class ValuesSpec:
+    """x [m, k] by a plain f32 matrix [k, n], plus bias f32 [n]."""
+
+    x: Rows
+    weights: Address
+    m: int
+    k: int
+    n: int
+    y: Rows
+    bias: Address | None = None
 
 
 Spec = (
@@ -318,6 +332,7 @@ Spec = (
     | QuantizeSpec
     | CopySpec
     | AdvanceSpec
+    | ValuesSpec
 )
 
 __all__ = [
@@ -345,4 +360,5 @@ __all__ = [
     "SwigluSpec",
     "Turn",
     "UnarySpec",
+    "ValuesSpec",
 ]
