@@ -131,6 +131,8 @@ class ViewOp(Launch):
         rows, width = buffer_shape(self.x, "launch.view x")
         taken_rows, taken_width = buffer_shape(self.result, "launch.view result")
         held, taken, offset = rows * width, taken_rows * taken_width, self.offset.value.data
+        if taken > held:
+            raise VerifyException(f"launch.view result: expected at most x's {held} values, got {taken}")
         if not 0 <= offset <= held - taken:
             raise VerifyException(
                 f"launch.view offset: expected 0 to {held - taken} ({taken} of {held} values), got {offset}"

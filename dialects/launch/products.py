@@ -62,7 +62,7 @@ class GemvOp(Placed):
     def verify_(self) -> None:
         m, k = activation_shape(self.x, "launch.gemv x")
         n = check_rows(self.w, "launch.gemv w", None, k)
-        check_format(self.x.type, self.w.type)
+        check_format("launch.gemv w", self.x.type, self.w.type)
         check_vector(self.bias, "launch.gemv bias", n)
         check_index(self.at, "launch.gemv at")
         check_results("launch.gemv", self.out, self.quant, (m, n))
@@ -161,7 +161,7 @@ class GemmPartsOp(CompoundLaunch):
         for part in self.body.block.ops:
             assert isinstance(part, GemmPartOp)
             n = check_rows(part.w, "launch.gemm_part w", None, k)
-            check_format(self.x.type, part.w.type)
+            check_format("launch.gemm_part w", self.x.type, part.w.type)
             formats.add(str(part.w.type.format.data) if isinstance(part.w.type, RowsType) else "")
             check_vector(part.bias, "launch.gemm_part bias", n)
             check_index(part.at, "launch.gemm_part at")
@@ -200,7 +200,7 @@ class GemvGluOp(LeafLaunch):
         m, k = activation_shape(self.x, "launch.gemv_glu x")
         n = check_rows(self.wg, "launch.gemv_glu wg", None, k)
         check("launch.gemv_glu wu: its type against the gate's", self.wg.type, self.wu.type)
-        check_format(self.x.type, self.wg.type)
+        check_format("launch.gemv_glu wg", self.x.type, self.wg.type)
         check_vector(self.bg, "launch.gemv_glu bg", n)
         check_vector(self.bu, "launch.gemv_glu bu", n)
         check_results("launch.gemv_glu", self.out, self.quant, (m, n))
@@ -208,7 +208,7 @@ class GemvGluOp(LeafLaunch):
             check("launch.gemv_glu out", (m, n), buffer_shape(self.out, "launch.gemv_glu out"))
 
 
-def check_format(x: object, w: object) -> None:
+def check_format(what: str, x: object, w: object) -> None:
     """Checks that a quantized activation meets rows of a block format."""
     if isinstance(x, Q8Type) and isinstance(w, RowsType) and not w.format.data.is_block:
-        raise VerifyException(f"w: expected rows of a block format beside a quantized x, got {w}")
+        raise VerifyException(f"{what}: expected rows of a block format beside a quantized x, got {w}")

@@ -147,3 +147,19 @@ def test_a_step_of_launches_that_does_not_say_how_many_ops_it_covers() -> None:
         verify_linked(step_function(module))
     with pytest.raises(VerifyException, match=r"launch\.lifted"):
         verify_module(module)
+
+
+def test_a_step_of_several_blocks() -> None:
+    module = parsed(
+        """
+        "builtin.module"() ({
+          "func.func"() <{sym_name = "step", function_type = () -> ()}> ({
+            "func.return"() : () -> ()
+          ^bb1:
+            "func.return"() : () -> ()
+          }) {launch.lifted = 0 : i64} : () -> ()
+        }) : () -> ()
+        """
+    )
+    with pytest.raises(VerifyException, match="step @step: expected one block, got 2"):
+        verify_module(module)

@@ -1,0 +1,215 @@
+// RUN: lanelink-opt %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+// CHECK: sym_name = "gather_of_transposed_rows"
+// CHECK: | Operation does not verify: launch.gather table: expected rows that are not transposed, got !tgraph.rows<bf16, 16x64, transposed>
+func.func @gather_of_transposed_rows(%table: !tgraph.rows<bf16, 16x64, transposed>, %index: memref<2xi32>, %out: memref<2x64xf32>) {
+  launch.gather(table = %table : !tgraph.rows<bf16, 16x64, transposed>, index = %index : memref<2xi32>, out = %out : memref<2x64xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "gather_of_a_vector"
+// CHECK: | Operation does not verify: launch.gather table: expected a static memref<RxWxf32>, got memref<64xf32>
+func.func @gather_of_a_vector(%table: memref<64xf32>, %index: memref<2xi32>, %out: memref<2x64xf32>) {
+  launch.gather(table = %table : memref<64xf32>, index = %index : memref<2xi32>, out = %out : memref<2x64xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "gather_of_another_width"
+// CHECK: | Operation does not verify: launch.gather out width: expected 64, got 32
+func.func @gather_of_another_width(%table: !tgraph.rows<bf16, 16x64>, %index: memref<2xi32>, %out: memref<2x32xf32>) {
+  launch.gather(table = %table : !tgraph.rows<bf16, 16x64>, index = %index : memref<2xi32>, out = %out : memref<2x32xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "gather_by_fewer_indices"
+// CHECK: | Operation does not verify: launch.gather index: expected memref<2xi32>, got memref<1xi32>
+func.func @gather_by_fewer_indices(%table: !tgraph.rows<bf16, 16x64>, %index: memref<1xi32>, %out: memref<2x64xf32>) {
+  launch.gather(table = %table : !tgraph.rows<bf16, 16x64>, index = %index : memref<1xi32>, out = %out : memref<2x64xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "set_row_of_a_vector"
+// CHECK: | Operation does not verify: launch.set_row source: expected a static memref<RxWxf32>, got memref<64xf32>
+func.func @set_row_of_a_vector(%source: memref<64xf32>, %out: memref<8x64xf32>, %at: memref<1xi32>) {
+  launch.set_row(source = %source : memref<64xf32>, out = %out : memref<8x64xf32>, at = %at : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "set_row_at_two_indices"
+// CHECK: | Operation does not verify: launch.set_row at: expected memref<1xi32>, got memref<2xi32>
+func.func @set_row_at_two_indices(%source: memref<2x64xf32>, %out: memref<8x64xf32>, %at: memref<2xi32>) {
+  launch.set_row(source = %source : memref<2x64xf32>, out = %out : memref<8x64xf32>, at = %at : memref<2xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "set_row_nowhere"
+// CHECK: | Operation does not verify: launch.set_row: expected at or row, got neither
+func.func @set_row_nowhere(%source: memref<2x64xf32>, %out: memref<8x64xf32>) {
+  launch.set_row(source = %source : memref<2x64xf32>, out = %out : memref<8x64xf32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "set_row_of_another_width"
+// CHECK: | Operation does not verify: launch.set_row out: table width against the result's: expected 32, got 64
+func.func @set_row_of_another_width(%source: memref<2x32xf32>, %out: memref<8x64xf32>, %at: memref<1xi32>) {
+  launch.set_row(source = %source : memref<2x32xf32>, out = %out : memref<8x64xf32>, at = %at : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "set_row_past_the_table"
+// CHECK: | Operation does not verify: launch.set_row row: expected 0 to 6, got 7
+func.func @set_row_past_the_table(%source: memref<2x64xf32>, %out: memref<8x64xf32>) {
+  launch.set_row(source = %source : memref<2x64xf32>, out = %out : memref<8x64xf32>) {row = 7 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "slice_of_every_nothing"
+// CHECK: | Operation does not verify: launch.slice: expected a range inside every 0 of 64 values, got [16, 32)
+func.func @slice_of_every_nothing(%x: memref<2x64xf32>, %out: memref<2x32xf32>) {
+  launch.slice(x = %x : memref<2x64xf32>, out = %out : memref<2x32xf32>) {start = 16 : i64, width = 16 : i64, every = 0 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "slice_that_does_not_divide"
+// CHECK: | Operation does not verify: launch.slice: expected a range inside every 48 of 64 values, got [16, 32)
+func.func @slice_that_does_not_divide(%x: memref<2x64xf32>, %out: memref<2x32xf32>) {
+  launch.slice(x = %x : memref<2x64xf32>, out = %out : memref<2x32xf32>) {start = 16 : i64, width = 16 : i64, every = 48 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "slice_of_nothing"
+// CHECK: | Operation does not verify: launch.slice: expected a range inside every 32 of 64 values, got [16, 16)
+func.func @slice_of_nothing(%x: memref<2x64xf32>, %out: memref<2x32xf32>) {
+  launch.slice(x = %x : memref<2x64xf32>, out = %out : memref<2x32xf32>) {start = 16 : i64, width = 0 : i64, every = 32 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "slice_from_before"
+// CHECK: | Operation does not verify: launch.slice: expected a range inside every 32 of 64 values, got [-1, 15)
+func.func @slice_from_before(%x: memref<2x64xf32>, %out: memref<2x32xf32>) {
+  launch.slice(x = %x : memref<2x64xf32>, out = %out : memref<2x32xf32>) {start = -1 : i64, width = 16 : i64, every = 32 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "slice_past_the_end"
+// CHECK: | Operation does not verify: launch.slice: expected a range inside every 32 of 64 values, got [17, 33)
+func.func @slice_past_the_end(%x: memref<2x64xf32>, %out: memref<2x32xf32>) {
+  launch.slice(x = %x : memref<2x64xf32>, out = %out : memref<2x32xf32>) {start = 17 : i64, width = 16 : i64, every = 32 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "slice_out_of_another_shape"
+// CHECK: | Operation does not verify: launch.slice out: expected (2, 32), got (2, 64)
+func.func @slice_out_of_another_shape(%x: memref<2x64xf32>, %out: memref<2x64xf32>) {
+  launch.slice(x = %x : memref<2x64xf32>, out = %out : memref<2x64xf32>) {start = 16 : i64, width = 16 : i64, every = 32 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "arg_max_of_a_vector"
+// CHECK: | Operation does not verify: launch.arg_max x: expected a static memref<RxWxf32>, got memref<64xf32>
+func.func @arg_max_of_a_vector(%x: memref<64xf32>, %out: memref<1xi32>) {
+  launch.arg_max(x = %x : memref<64xf32>, out = %out : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "arg_max_of_fewer_indices"
+// CHECK: | Operation does not verify: launch.arg_max out: expected memref<2xi32>, got memref<1xi32>
+func.func @arg_max_of_fewer_indices(%x: memref<2x64xf32>, %out: memref<1xi32>) {
+  launch.arg_max(x = %x : memref<2x64xf32>, out = %out : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "arg_max_of_a_token_alone"
+// CHECK: | Operation does not verify: launch.arg_max: expected token and position together, got one without the other
+func.func @arg_max_of_a_token_alone(%x: memref<1x64xf32>, %out: memref<1xi32>, %token: memref<1xi32>) {
+  launch.arg_max(x = %x : memref<1x64xf32>, out = %out : memref<1xi32>, token = %token : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "arg_max_of_several_rows_that_advances"
+// CHECK: | Operation does not verify: launch.arg_max rows of a step that advances: expected 1, got 2
+func.func @arg_max_of_several_rows_that_advances(%x: memref<2x64xf32>, %out: memref<2xi32>, %token: memref<2xi32>, %position: memref<1xi32>) {
+  launch.arg_max(x = %x : memref<2x64xf32>, out = %out : memref<2xi32>, token = %token : memref<2xi32>, position = %position : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "arg_max_of_two_tokens"
+// CHECK: | Operation does not verify: launch.arg_max token: expected memref<1xi32>, got memref<2xi32>
+func.func @arg_max_of_two_tokens(%x: memref<1x64xf32>, %out: memref<1xi32>, %token: memref<2xi32>, %position: memref<1xi32>) {
+  launch.arg_max(x = %x : memref<1x64xf32>, out = %out : memref<1xi32>, token = %token : memref<2xi32>, position = %position : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "arg_max_of_two_positions"
+// CHECK: | Operation does not verify: launch.arg_max position: expected memref<1xi32>, got memref<2xi32>
+func.func @arg_max_of_two_positions(%x: memref<1x64xf32>, %out: memref<1xi32>, %token: memref<1xi32>, %position: memref<2xi32>) {
+  launch.arg_max(x = %x : memref<1x64xf32>, out = %out : memref<1xi32>, token = %token : memref<1xi32>, position = %position : memref<2xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "advance_by_nothing"
+// CHECK: | Operation does not verify: launch.advance by: expected at least 1, got 0
+func.func @advance_by_nothing(%x: memref<1xi32>, %out: memref<1xi32>) {
+  launch.advance(x = %x : memref<1xi32>, out = %out : memref<1xi32>) {by = 0 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "advance_of_two_positions"
+// CHECK: | Operation does not verify: launch.advance x: expected memref<1xi32>, got memref<2xi32>
+func.func @advance_of_two_positions(%x: memref<2xi32>, %out: memref<1xi32>) {
+  launch.advance(x = %x : memref<2xi32>, out = %out : memref<1xi32>) {by = 1 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "advance_to_two_positions"
+// CHECK: | Operation does not verify: launch.advance out: expected memref<1xi32>, got memref<2xi32>
+func.func @advance_to_two_positions(%x: memref<1xi32>, %out: memref<2xi32>) {
+  launch.advance(x = %x : memref<1xi32>, out = %out : memref<2xi32>) {by = 1 : i64} covers [0]
+  func.return
+}
