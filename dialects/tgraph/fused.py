@@ -29,18 +29,22 @@ from lanelink.dialects.tgraph.tables import SetRowOp
 
 
 class FusionClass(StrEnum):
-    """The classes of a dense decoder; docs/classes.md says what each takes in and what it is linked to."""
+    """The classes; docs/classes.md says what each takes in and what it is linked to."""
 
     ADD_NORM = "add_norm"
+    NORM_THEN_ADD = "norm_then_add"
     NORM_QUANT = "norm_quant"
     ADD_NORM_QUANT = "add_norm_quant"
     ELEMENTWISE_QUANT = "elementwise_quant"
     GLU_ACT_MUL_QUANT = "glu_act_mul_quant"
     GEMV_QUANT = "gemv_quant"
     ATTN_OUTPUT_QUANT = "attn_output_quant"
+    GDN_OUTPUT_QUANT = "gdn_output_quant"
+    ROW_WRITE_QUANT = "row_write_quant"
     GEMM_BIAS = "gemm_bias"
     GEMV_NORM_EPILOGUE = "gemv_norm_epilogue"
     EMBED_NORM = "embed_norm"
+    MOE_DEFERRED_FINALIZE = "moe_deferred_finalize"
     EMBED_SCALE = "embed_scale"
     QK_NORM_ROPE = "qk_norm_rope"
     ROPE_QK_ONE_LAUNCH = "rope_qk_one_launch"
@@ -48,7 +52,18 @@ class FusionClass(StrEnum):
     MERGED_QKV = "merged_qkv"
     GLU_ACT_MUL = "glu_act_mul"
     GEMV_GATE_UP_GLU = "gemv_gate_up_glu"
+    SHARED_EXPERT_FUSION = "shared_expert_fusion"
+    MOE_TOKEN_SORT = "moe_token_sort"
+    ATTN_OUTPUT_GATE = "attn_output_gate"
+    CONV_BIAS_SILU = "conv_bias_silu"
+    CONV_SILU_L2NORM = "conv_silu_l2norm"
+    CONV_PARTS = "conv_parts"
+    GDN_GATING = "gdn_gating"
+    GDN_GATE_PROJECTIONS = "gdn_gate_projections"
+    MLA = "mla"
     ROW_IN_PLACE = "row_in_place"
+    PART_IN_PLACE = "part_in_place"
+    UNITS_IN_PLACE = "units_in_place"
     FUSED_SAMPLING = "fused_sampling"
 
 
