@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from xdsl.ir import Attribute, SSAValue
+
+from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import TargetAttr
 from lanelink.dialects.tgraph import (
     AttentionOp,
@@ -22,11 +25,17 @@ from lanelink.dialects.tgraph import (
     RowsGatherOp,
     RowsType,
 )
+from lanelink.dialects.tgraph.attributes import matrix
 from lanelink.passes.origin import constant
 
 OpT = TypeVar("OpT", bound=LiftedOp)
 
 WIDEST_ROTATED_HEAD = 1024
+WIDEST_VALUE_HEAD = 512
+"""A thread of an attention's block sums two values of a head, and a block has 256 threads."""
+
+FORMATS = (Format.F32, Format.F16, Format.BF16, Format.Q8_0)
+"""What products and gathers read rows of."""
 
 
 Refusal = Callable[[LiftedOp, TargetAttr], str | None]
@@ -42,6 +51,24 @@ def refuse(kind: type[OpT], holds: Callable[[OpT, TargetAttr], bool], reason: Ca
     return why
 
 
+def _no_kernel(kind: Attribute) -> bool:
+    """Whether a type is rows of a format without kernels."""
+    return isinstance(kind, RowsType) and kind.format.data not in FORMATS
+
+
+def _wants_format(kind: Attribute) -> str:
+    return f"expected rows of {', '.join(f.value for f in FORMATS)}, got {kind}"
+
+
+def _narrow(table: SSAValue) -> bool:
+    """Whether a table of values has rows that do not load 16 bytes at a time."""
+    return not isinstance(table.type, RowsType) and matrix(table, "table")[1] % 4 != 0
+
+
+def _wants_width(table: SSAValue) -> str:
+    return f"expected rows of a multiple of 4 values in a table of values, got {table.type}"
+
+
 REFUSALS: tuple[Refusal, ...] = (
     refuse(
         MatmulOp,
@@ -53,6 +80,7 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda op, _: constant(op.weight) is None,
         lambda op: "expected a constant matrix, got one computed in the step",
     ),
+    refuse(MatmulOp, lambda op, _: _no_kernel(op.weight.type), lambda op: _wants_format(op.weight.type)),
     refuse(
         FusedRowOp,
         lambda op, _: op.kind.data is not NormKind.RMS,
@@ -91,6 +119,11 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     refuse(
         AttentionOp,
+        lambda op, _: op.value_dim.value.data > WIDEST_VALUE_HEAD,
+        lambda op: f"expected value heads of at most {WIDEST_VALUE_HEAD} values, got {op.value_dim.value.data}",
+    ),
+    refuse(
+        AttentionOp,
         lambda op, _: op.position is None,
         lambda op: "expected a position on the device that bounds the rows attended to, got none",
     ),
@@ -117,6 +150,10 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda op, _: constant(op.table) is None,
         lambda op: "expected a constant table, got one computed in the step",
     ),
+    refuse(RowGatherOp, lambda op, _: _no_kernel(op.table.type), lambda op: _wants_format(op.table.type)),
+    refuse(RowsGatherOp, lambda op, _: _no_kernel(op.table.type), lambda op: _wants_format(op.table.type)),
+    refuse(RowGatherOp, lambda op, _: op.row is None and _narrow(op.table), lambda op: _wants_width(op.table)),
+    refuse(RowsGatherOp, lambda op, _: _narrow(op.table), lambda op: _wants_width(op.table)),
 )
 
 
