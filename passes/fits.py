@@ -60,7 +60,9 @@ class Fit:
 
 def misfit(op: FusedOp) -> str | None:
     """Why the kernels of its class cannot run a fused op, or none."""
-    row = FITS[op.fusion_class.data]
+    row = FITS.get(op.fusion_class.data)
+    if row is None:
+        return f"expected a class that is linked whole, got {op.fusion_class.data.value}"
     if not row.made_of(op):
         return f"expected {row.parts}, got {', '.join(_name(part) for part in op.parts)}"
     if not row.keeps_all and any(value.owner is not op.parts[-1] for value in op.yielded):
@@ -278,7 +280,6 @@ def _advances_step(op: FusedOp) -> str | None:
     func = op.parent_op()
     if not isinstance(func, FuncOp):
         return "expected a sampling in the step's own block"
-    io = step_io(func)
     leaves = list(op.leaves())
     token = next(leaf for leaf in leaves if isinstance(leaf, ArgMaxOp))
     advance = next(leaf for leaf in leaves if isinstance(leaf, AdvanceOp))
@@ -286,6 +287,7 @@ def _advances_step(op: FusedOp) -> str | None:
     rows, _ = matrix(token.x, "arg_max x")
     if rows != 1:
         return f"expected the choice of one row's token, got {rows} rows"
+    io = step_io(func)
     if io.position is None or origin(advance.position) is not arguments[io.position] or advance.by.value.data != 1:
         return "expected the step's position advanced by one"
     carried = _carried_to(op, func, io.carries)
@@ -370,6 +372,6 @@ FITS: dict[FusionClass, Fit] = {
     FusionClass.ROW_IN_PLACE: Fit("a product or a rotation and the set_row of it", _row_in_place),
     FusionClass.FUSED_SAMPLING: Fit("an arg_max and an advance", _sampling, True, (_advances_step,)),
 }
-"""Class → what fits it."""
+"""Class → what fits it. A class without a row is run as its parts."""
 
 __all__ = ["FITS", "MOST_PARTS", "Fit", "misfit"]
