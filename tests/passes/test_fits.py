@@ -92,9 +92,9 @@ def spelled(form: str) -> tuple[str, dict[str, str]]:
 
 def fused(fusion_class: str, body: str, kept: str, name: str, beside: dict[str, str]) -> tuple[str, str]:
     """The text of a fused op of what its body reads outside, and the types of what it keeps."""
-    read = set(re.findall(r"%(\w+)", body)) | {"i", "p", "t", "h", "m", "row"}
-    taken = {n: k for n, k in {**beside, **ARGUMENTS}.items() if n in read and n != name}
     text, types = spelled(body)
+    outside = {n: k for n, k in (beside | ARGUMENTS).items() if n not in types}
+    taken = {n: k for n, k in outside.items() if re.search(rf"%{n}\b", text)}
     values = kept.split()
     # Names inside may not hide those outside: each region's arguments have an ending of their own.
     ending = f"_{next(ENDINGS)}"
