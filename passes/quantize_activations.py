@@ -13,17 +13,22 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.dialects.launch.target import module_target
-from lanelink.dialects.tgraph import FusedOp, LiftedOp, MatmulOp, Q8Type, QuantizeOp, RowsType
+from lanelink.dialects.tgraph import FusedOp, HeadMatmulOp, LiftedOp, MatmulOp, MoeOp, Q8Type, QuantizeOp, RowsType
+from lanelink.dialects.tgraph.lifted import opt_operand
 from lanelink.dialects.tgraph.step import located
 from lanelink.passes.number_ops import number_ops
+
+Product = MatmulOp | HeadMatmulOp | MoeOp
+"""What multiplies activations by constant matrices."""
 
 
 @dataclass(frozen=True)
 class QuantizeActivationsPass(ModulePass):
     """
     Under int8 and two_pass_int8 numerics, each product by transposed rows of a block format reads a `tgraph.quantize`
-    of its activation: one to a tensor, right after the tensor's definition, in one plane or two. Under dequant, and
-    for f32, f16 and bf16 rows, activations stay f32.
+    of its activation: one to a tensor, right after the tensor's definition, in one plane or two. So does a product a
+    head; and a mixture whose experts' three matrices are such rows, the router of which keeps the f32 rows unless it is
+    such rows too. Under dequant, and for f32, f16 and bf16 rows, activations stay f32.
 
     A step that was numbered is numbered anew, as a quantize is a lifted op. Refuses a fused op that holds such a
     product, because one quantize could then no longer serve every reader of a tensor.
@@ -55,27 +60,54 @@ def _quantize(block: Block, planes: int) -> list[QuantizeOp]:
             quantized.setdefault(op.x, op)
         elif isinstance(op, FusedOp):
             _refuse_product_in(op)
-        elif isinstance(op, MatmulOp) and _reads_quantized(op):
+        elif isinstance(op, Product) and _reads_quantized(op):
             quantize = quantized.get(op.x)
             if quantize is None:
                 quantize = quantized[op.x] = _insert_quantize(op, planes)
                 added.append(quantize)
-            op.operands = [quantize.result, op.weight]
+            _read(op, quantize.result)
     return added
 
 
-def _reads_quantized(product: MatmulOp) -> bool:
+def _reads_quantized(product: Product) -> bool:
     """Whether a product of f32 activations is one that integer units compute: its blocks lie along the sum."""
-    weight = product.weight.type
-    return (
-        isinstance(weight, RowsType)
-        and weight.format.data.is_block
-        and weight.is_transposed
-        and not isinstance(product.x.type, Q8Type)
+    if isinstance(product.x.type, Q8Type):
+        return False
+    weights = (product.gate, product.up, product.down) if isinstance(product, MoeOp) else (product.weight,)
+    return all(map(_is_blocks_of_outputs, weights))
+
+
+def _is_blocks_of_outputs(weight: SSAValue) -> bool:
+    """Whether a matrix is checkpoint rows of a block format, each row an output."""
+    kind = weight.type
+    return isinstance(kind, RowsType) and kind.format.data.is_block and kind.is_transposed
+
+
+def _read(product: Product, quantized: SSAValue) -> None:
+    """Makes a product read the quantized form of its activation."""
+    if isinstance(product, MatmulOp | HeadMatmulOp):
+        product.operands = [quantized, product.weight]
+    elif product.router_x is not None or _is_blocks_of_outputs(product.router):
+        product.operands = [quantized, *product.operands[1:]]
+    else:
+        _read_beside_f32(product, quantized)
+
+
+def _read_beside_f32(moe: MoeOp, quantized: SSAValue) -> None:
+    """Replaces a mixture by one whose experts read the quantized form and whose router the f32 rows."""
+    biases = (moe.router_bias, moe.gate_bias, moe.up_bias, moe.down_bias, moe.selection_bias)
+    made = MoeOp.build(
+        operands=[quantized, moe.router, moe.gate, moe.up, moe.down, (moe.x,), *map(opt_operand, biases)],
+        properties={name: value for name, value in moe.properties.items() if name != "operandSegmentSizes"},
+        attributes=dict(moe.attributes),
+        result_types=[moe.result.type],
     )
+    made.location = moe.location
+    made.result.name_hint = moe.result.name_hint
+    Rewriter.replace_op(moe, made)
 
 
-def _insert_quantize(product: MatmulOp, planes: int) -> QuantizeOp:
+def _insert_quantize(product: Product, planes: int) -> QuantizeOp:
     """A quantize of the product's activation, right after the activation's definition."""
     x = product.x
     quantize = QuantizeOp(x, planes)
@@ -90,7 +122,7 @@ def _insert_quantize(product: MatmulOp, planes: int) -> QuantizeOp:
 
 def _refuse_product_in(fused: FusedOp) -> None:
     for leaf in fused.leaves():
-        if isinstance(leaf, MatmulOp) and _reads_quantized(leaf):
+        if isinstance(leaf, Product) and _reads_quantized(leaf):
             message = (
                 "quantize-activations: expected products by block formats outside fused ops (it runs before fuse), "
                 f"got one inside {fused.fusion_class.data.value}"

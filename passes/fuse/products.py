@@ -41,12 +41,12 @@ def _gemm_bias(op: Operation) -> Parts | None:
 def _gemv_norm_epilogue(op: Operation) -> Parts | None:
     """
     A product by checkpoint rows, then the norm of its rows, or of its sum with a residual on either side, which alone
-    reads it. The norm may keep the sum and be quantized.
+    reads it; where one side of the sum is normed before, that side. The norm may keep the sum and be quantized.
     """
     found = norm(op)
     if found is None:
         return None
-    for value in found.reads:
+    for value in found.folds:
         before = rows_product(value.owner)
         if before is not None and is_read_once(value):
             return before.op, found.op

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from xdsl.ir import Operation
 
-from lanelink.dialects.tgraph import AttentionOp, ElementwiseOp, FusionClass, QuantizeOp, SwigluOp
+from lanelink.dialects.tgraph import ElementwiseOp, FusionClass, GatedDeltaOp, QuantizeOp, SwigluOp
 from lanelink.passes.fuse.build import Part
 from lanelink.passes.fuse.patterns import Chain, Parts
-from lanelink.passes.fuse.views import is_fused, last_result, row_norm, rows_product
+from lanelink.passes.fuse.row_sets import row_sets
+from lanelink.passes.fuse.views import attention, is_fused, last_result, row_norm, rows_product
 
 
 def _quantized(fusion_class: FusionClass, produces: Callable[[Part], bool]) -> Chain:
@@ -24,12 +25,32 @@ def _quantized(fusion_class: FusionClass, produces: Callable[[Part], bool]) -> C
     return Chain(fusion_class, match)
 
 
-NORM_QUANT = _quantized(FusionClass.NORM_QUANT, lambda op: row_norm(op) is not None)
-ADD_NORM_QUANT = _quantized(FusionClass.ADD_NORM_QUANT, lambda op: is_fused(op, FusionClass.ADD_NORM))
-ATTN_OUTPUT_QUANT = _quantized(FusionClass.ATTN_OUTPUT_QUANT, lambda op: isinstance(op, AttentionOp))
+def _is_norm(op: Part) -> bool:
+    """A norm of whole rows, or of a part of every row read in place."""
+    return row_norm(op.parts[-1] if is_fused(op, FusionClass.PART_IN_PLACE) else op) is not None
+
+
+def _row_write_quant(op: Operation) -> Parts | None:
+    """The set_rows that put a tensor together row by row, from its first row to its last, then its quantize."""
+    if not isinstance(op, QuantizeOp):
+        return None
+    sets = row_sets(op.x)
+    return None if sets is None else (*sets, op)
+
+
+NORM_QUANT = _quantized(FusionClass.NORM_QUANT, _is_norm)
+ADD_NORM_QUANT = _quantized(
+    FusionClass.ADD_NORM_QUANT, lambda op: is_fused(op, FusionClass.ADD_NORM, FusionClass.NORM_THEN_ADD)
+)
+ATTN_OUTPUT_QUANT = _quantized(FusionClass.ATTN_OUTPUT_QUANT, lambda op: attention(op) is not None)
+GDN_OUTPUT_QUANT = _quantized(FusionClass.GDN_OUTPUT_QUANT, lambda op: isinstance(op, GatedDeltaOp))
 GEMV_QUANT = _quantized(FusionClass.GEMV_QUANT, lambda op: rows_product(op) is not None)
 ELEMENTWISE_QUANT = _quantized(FusionClass.ELEMENTWISE_QUANT, lambda op: isinstance(op, ElementwiseOp))
 GLU_ACT_MUL_QUANT = _quantized(
     FusionClass.GLU_ACT_MUL_QUANT,
-    lambda op: isinstance(op, SwigluOp) or is_fused(op, FusionClass.GLU_ACT_MUL, FusionClass.GEMV_GATE_UP_GLU),
+    lambda op: (
+        isinstance(op, SwigluOp)
+        or is_fused(op, FusionClass.GLU_ACT_MUL, FusionClass.GEMV_GATE_UP_GLU, FusionClass.ATTN_OUTPUT_GATE)
+    ),
 )
+ROW_WRITE_QUANT = Chain(FusionClass.ROW_WRITE_QUANT, _row_write_quant)

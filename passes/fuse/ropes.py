@@ -37,7 +37,7 @@ def _qkv_head_epilogue(op: Operation) -> Parts | None:
     product's whole row, so its heads are the row: heads × head_dim = n.
     """
     turn = rotation(op)
-    if turn is None or not is_read_once(turn.x):
+    if turn is None or turn.strided or not is_read_once(turn.x):
         return None
     found = rows_product(turn.x.owner)
     return None if found is None else (found.op, turn.op)

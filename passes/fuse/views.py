@@ -9,13 +9,17 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import (
+    AttentionOp,
     ConstantOp,
     ElementwiseOp,
     FusedOp,
     FusedRowOp,
     FusionClass,
+    HeadSliceOp,
     MatmulOp,
+    MoeOp,
     NormKind,
+    QuantizeOp,
     RopeOp,
     RowGatherOp,
     RowsGatherOp,
@@ -48,16 +52,26 @@ class Product:
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm of whole rows, with the residual sum before it and the quantize after it where it has them."""
+    """
+    A norm of whole rows, with the residual sum before it, the norm of one side of that sum, and the quantize after it
+    where it has them.
+    """
 
     op: FusedRowOp | FusedOp
     reads: tuple[SSAValue, ...]
-    """The rows it norms or the two it adds first, as the op takes them in."""
+    """The rows it norms or the two it adds first, as the op takes them in; those that are normed before first."""
+    sandwich: bool = False
+    """Whether the first of the two is normed before the sum."""
+
+    @property
+    def folds(self) -> tuple[SSAValue, ...]:
+        """The rows that a launch before it in a fold may have written: any it reads, but only what it norms first."""
+        return self.reads[:1] if self.sandwich else self.reads
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """A rotation, with its per-head norm and the table its rows land in where it has them."""
+    """A rotation, with the slice and the norm of its heads and the table its rows land in where it has them."""
 
     op: RopeOp | FusedOp
     x: SSAValue
@@ -67,6 +81,8 @@ class Rotation:
     """cos, sin and position, as the op takes them in."""
     head: tuple[int, int]
     """Values a head, and half of those turned."""
+    strided: bool = False
+    """Whether the heads are parts of wider ones, read in place."""
 
 
 def is_fused(op: object, *classes: FusionClass) -> TypeGuard[FusedOp]:
@@ -95,13 +111,29 @@ def is_constant(value: SSAValue) -> bool:
 
 
 def last_result(value: SSAValue) -> Operation | None:
-    """The op that defines `value`, where it is a lifted op's result or that of a fused op's last part."""
+    """The op that defines `value`, where it is a lifted op's first result or that of a fused op's last part."""
     if not isinstance(value, OpResult):
         return None
     op = value.op
-    if isinstance(op, FusedOp) and op.yielded[value.index].owner is not op.parts[-1]:
+    if not isinstance(op, FusedOp):
+        return op if value.index == 0 else None
+    inner = op.yielded[value.index]
+    return op if inner.owner is op.parts[-1] and last_result(inner) is not None else None
+
+
+def f32_form(value: SSAValue) -> SSAValue | None:
+    """The f32 rows that quantized ones were made of, where something outside their quantize may read those."""
+    if not isinstance(value, OpResult):
         return None
-    return op
+    op = value.op
+    if isinstance(op, QuantizeOp):
+        return op.x
+    if not isinstance(op, FusedOp):
+        return None
+    inner = op.yielded[value.index].owner
+    if not isinstance(inner, QuantizeOp):
+        return None
+    return next((out for out, kept in zip(op.outputs, op.yielded, strict=True) if kept is inner.x), None)
 
 
 def row_norm(op: object) -> FusedRowOp | None:
@@ -112,19 +144,27 @@ def row_norm(op: object) -> FusedRowOp | None:
 
 
 def norm(op: object) -> Norm | None:
-    """A norm of whole rows, alone, after a residual sum, with its quantize, or both."""
+    """A norm of whole rows, alone, after a residual sum, one side of it normed or not, with its quantize, or both."""
     if (lifted := row_norm(op)) is not None:
         return Norm(lifted, tuple(v for v in (lifted.x, lifted.residual) if v is not None))
-    if not is_fused(op, FusionClass.ADD_NORM, FusionClass.NORM_QUANT, FusionClass.ADD_NORM_QUANT):
-        return None
-    first = next(op.leaves())
-    if isinstance(first, ElementwiseOp):
-        reads = (first.a, first.b)
-    elif isinstance(first, FusedRowOp):
-        reads = tuple(v for v in (first.x, first.residual) if v is not None)
-    else:
-        return None
-    return Norm(op, tuple(from_outside(v, op) for v in reads))
+    if is_fused(op, FusionClass.ADD_NORM):
+        add = op.parts[0]
+        return _norm_of(op, (add.a, add.b)) if isinstance(add, ElementwiseOp) else None
+    if is_fused(op, FusionClass.NORM_THEN_ADD):
+        first, last = norm(op.parts[0]), norm(op.parts[-1])
+        if first is None or last is None:
+            return None
+        others = tuple(v for v in last.reads if v.owner is not first.op)
+        return _norm_of(op, (*first.reads, *others), sandwich=True)
+    if is_fused(op, FusionClass.NORM_QUANT, FusionClass.ADD_NORM_QUANT):
+        before = norm(op.parts[0])
+        return None if before is None else _norm_of(op, before.reads, before.sandwich)
+    return None
+
+
+def _norm_of(op: FusedOp, reads: tuple[SSAValue, ...], sandwich: bool = False) -> Norm:
+    """A fused norm that reads, inside, `reads`."""
+    return Norm(op, tuple(from_outside(v, op) for v in reads), sandwich)
 
 
 def product(op: object) -> Product | None:
@@ -144,23 +184,45 @@ def rows_product(op: object) -> Product | None:
 
 
 def rotation(op: object) -> Rotation | None:
-    """A rotation, alone, with its per-head norm, or landing in a table's rows; not one with the product it turns."""
-    if isinstance(op, FusedOp) and is_fused(op, FusionClass.QK_NORM_ROPE, FusionClass.ROW_IN_PLACE):
-        leaves = list(op.leaves())
-        rope = next((leaf for leaf in leaves if isinstance(leaf, RopeOp)), None)
-        first = leaves[0]
+    """
+    A rotation, alone, with its per-head norm, of heads that are parts of wider ones, or landing in a table's rows; not
+    one with the product it turns.
+    """
+    if isinstance(op, RopeOp):
+        head = (op.head_dim.value.data, op.half.value.data)
+        return Rotation(op, op.x, matrix(op.x, "rope x")[0], (op.cos, op.sin, op.position), head)
+    if is_fused(op, FusionClass.QK_NORM_ROPE):
+        first, found = op.parts[0], rotation(op.parts[-1])
+        x = first.x if isinstance(first, FusedRowOp) else None
+    elif is_fused(op, FusionClass.PART_IN_PLACE):
+        first, found = op.parts[0], rotation(op.parts[-1])
+        x = first.x if isinstance(first, HeadSliceOp) else None
+    elif is_fused(op, FusionClass.ROW_IN_PLACE):
+        found = rotation(op.parts[0])
+        x = None if found is None else found.x
     else:
-        rope = first = op if isinstance(op, RopeOp) else None
-    if rope is None or not isinstance(first, RopeOp | FusedRowOp) or not isinstance(op, RopeOp | FusedOp):
         return None
-    position = None if rope.position is None else from_outside(rope.position, op)
-    return Rotation(
-        op,
-        from_outside(first.x, op),
-        matrix(rope.x, "rope x")[0],
-        (from_outside(rope.cos, op), from_outside(rope.sin, op), position),
-        (rope.head_dim.value.data, rope.half.value.data),
-    )
+    if found is None or x is None:
+        return None
+    strided = found.strided or is_fused(op, FusionClass.PART_IN_PLACE)
+    cos, sin, position = found.tables
+    position = None if position is None else from_outside(position, op)
+    tables = (from_outside(cos, op), from_outside(sin, op), position)
+    return Rotation(op, from_outside(x, op), found.rows, tables, found.head, strided)
+
+
+def attention(op: object) -> AttentionOp | FusedOp | None:
+    """An attention over tables, its values read in the key rows or not."""
+    if isinstance(op, AttentionOp):
+        return op
+    return op if is_fused(op, FusionClass.PART_IN_PLACE) and isinstance(op.parts[-1], AttentionOp) else None
+
+
+def mixture(op: object) -> MoeOp | FusedOp | None:
+    """A mixture of experts, with its shared expert, or of a chunk's rows one by one."""
+    if isinstance(op, MoeOp):
+        return op
+    return op if is_fused(op, FusionClass.SHARED_EXPERT_FUSION, FusionClass.MOE_TOKEN_SORT) else None
 
 
 def embedding(op: object) -> RowGatherOp | RowsGatherOp | FusedOp | None:

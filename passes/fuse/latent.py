@@ -1,0 +1,146 @@
+"""Absorbed latent attention (DeepSeek-V2, section 2.1), which a lane may run expanded over a wide chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from lanelink.dialects.tgraph import (
+    AttentionOp,
+    FusedOp,
+    FusionClass,
+    HeadMatmulOp,
+    HeadSliceOp,
+    JoinOp,
+    LiftedOp,
+    QuantizeOp,
+    RowsType,
+)
+from lanelink.passes.fuse.build import Part
+from lanelink.passes.fuse.patterns import Chain, Parts
+from lanelink.passes.fuse.views import is_fused, is_read_once
+from lanelink.passes.origin import outer
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The lifted ops of an absorbed latent attention."""
+
+    unrotated: HeadSliceOp
+    """The part of each of the query's heads that no position turns."""
+    absorb: HeadMatmulOp
+    """That part by each head's key matrix: the query in the latent space."""
+    join: JoinOp
+    """The absorbed query with its rotated part, head by head."""
+    values: HeadSliceOp
+    """The latent values of each row of the table."""
+    attention: AttentionOp
+    expand: HeadMatmulOp
+    """What was attended to by each head's value matrix."""
+    quantizes: tuple[QuantizeOp, ...]
+    """Of the unrotated part and of what was attended to, where the products read them quantized."""
+
+    def leaves(self) -> Iterator[LiftedOp]:
+        """All of them."""
+        yield from (self.unrotated, self.absorb, self.join, self.values, self.attention, self.expand, *self.quantizes)
+
+
+def latent(expand: Operation) -> Latent | None:
+    """
+    The absorbed latent attention that ends in a product a head, whatever is fused inside it already.
+
+    Its table has one key head: the latent values, then the rotated ones that all heads share. The query is joined in
+    the same order, the values are the first of every table row, and both matrices are checkpoint rows.
+    """
+    if not isinstance(expand, HeadMatmulOp):
+        return None
+    attended, after = _plain(expand.x)
+    if not isinstance(attended, AttentionOp):
+        return None
+    join, values = _maker(attended.q), _maker(attended.values)
+    if not isinstance(join, JoinOp) or not isinstance(values, HeadSliceOp):
+        return None
+    absorb = _maker(join.a)
+    if not isinstance(absorb, HeadMatmulOp):
+        return None
+    unrotated, before = _plain(absorb.x)
+    if not isinstance(unrotated, HeadSliceOp):
+        return None
+    found = Latent(unrotated, absorb, join, values, attended, expand, (*before, *after))
+    return found if _is_absorbed(found) else None
+
+
+def _is_absorbed(found: Latent) -> bool:
+    """Whether the parts are those of one latent attention over one table."""
+    a, values = found.attention, found.values
+    forms = a.window is None and a.sinks is None and a.softcap is None and a.position is not None
+    of_rows = all(isinstance(op.weight.type, RowsType) for op in (found.absorb, found.expand))
+    heads = {op.heads for op in (found.absorb, found.join, a, found.expand)}
+    in_keys = values.start.value.data == 0 and values.width == a.value_dim and values.every == a.head_dim
+    table = _made(values.x) is _made(a.keys) and a.kv_heads.value.data == 1
+    absorbed = found.unrotated.width == found.absorb.inputs and found.absorb.outputs == a.value_dim
+    return forms and of_rows and len(heads) == 1 and in_keys and table and absorbed
+
+
+def _mla(op: Operation) -> Parts | None:
+    """
+    An absorbed latent attention, no value of which but the last is read by anything else. Where the rotation of the
+    query writes the joined query in place, it is a part as well.
+    """
+    found = latent(op)
+    if found is None:
+        return None
+    parts = list(dict.fromkeys(holder for leaf in found.leaves() if (holder := _holder(leaf, op)) is not None))
+    held = {leaf for part in parts for leaf in _leaves(part)}
+    if not held.issuperset(found.leaves()) or not all(map(_may_hold, parts)):
+        return None
+    inside = set[Operation](parts)
+    dropped = [r for part in parts if part is not op for r in part.results]
+    alone = all(is_read_once(r) and r.get_user_of_unique_use() in inside for r in dropped)
+    return parts if alone else None
+
+
+def _may_hold(part: Part) -> bool:
+    """Whether a part is a lifted op, or fused so that what it does beside the latent attention's ops is known."""
+    return isinstance(part, LiftedOp) or is_fused(
+        part, FusionClass.PART_IN_PLACE, FusionClass.UNITS_IN_PLACE, FusionClass.ATTN_OUTPUT_QUANT
+    )
+
+
+def _leaves(part: Part) -> list[LiftedOp]:
+    return list(part.leaves()) if isinstance(part, FusedOp) else [part]
+
+
+def _holder(leaf: LiftedOp, beside: Operation) -> Part | None:
+    """The op in the block of `beside` that a lifted op is, or is inside of."""
+    op: Operation | None = leaf
+    while op is not None and op.parent is not beside.parent:
+        op = op.parent_op()
+    return op if isinstance(op, Part) else None
+
+
+def _made(value: SSAValue) -> SSAValue:
+    """The lifted op's result, or argument of the step, that a value is, across the regions of fused ops."""
+    while True:
+        if (above := outer(value)) is not None:
+            value = above
+        elif isinstance(value, OpResult) and isinstance(value.op, FusedOp):
+            value = value.op.yielded[value.index]
+        else:
+            return value
+
+
+def _maker(value: SSAValue) -> object:
+    """The lifted op that makes a value."""
+    return _made(value).owner
+
+
+def _plain(value: SSAValue) -> tuple[object, tuple[QuantizeOp, ...]]:
+    """The lifted op that makes a value, and the quantize between them, where there is one."""
+    maker = _maker(value)
+    return (_maker(maker.x), (maker,)) if isinstance(maker, QuantizeOp) else (maker, ())
+
+
+MLA = Chain(FusionClass.MLA, _mla)
