@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,11 +12,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from lanelink.dialects.launch.target import TargetAttr, module_target
+from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph import FusedOp, LiftedOp
 from lanelink.dialects.tgraph.fused import numbers
 from lanelink.dialects.tgraph.step import located, step_function
-from lanelink.passes.shim import Answer, Shim
+from lanelink.passes.shim import Answer, MakeShim, Shim
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,13 @@ class LegalizeShimPass(ModulePass):
 
     name = "legalize-shim"
 
-    make_shim = staticmethod(Shim)
-    """What makes the shim of a target: `TargetAttr -> Shim`. A lane of its own overrides it in a subclass."""
+    make_shim: ClassVar[MakeShim] = staticmethod(Shim)
+    """What makes the shim of the module's target. A compiler with a lane of its own overrides it in a subclass."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         shim = self.make_shim(module_target(op))
         for each in list(step_function(op).body.block.ops):
             legalize(each, shim)
-
-
-MakeShim = Callable[[TargetAttr], Shim]
 
 
 def legalize(op: Operation, shim: Shim) -> None:

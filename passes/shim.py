@@ -7,6 +7,7 @@ An embedding compiler with a lane of its own subclasses `Shim` and gives it to `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -68,3 +69,7 @@ class Shim:
     def _parts_native(self, op: FusedOp) -> bool:
         parts = [part for part in op.parts if isinstance(part, FusedOp)]
         return all(self.answer(part).answer is Answer.NATIVE for part in parts)
+
+
+MakeShim = Callable[[TargetAttr], Shim]
+"""What makes the shim of a target: a shim's class, or any function."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, i64
@@ -16,7 +17,7 @@ from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.fused import leaves
 from lanelink.dialects.tgraph.step import step_function, step_io, step_return, verify_dominance
 from lanelink.passes.link.linker import Linker, buffer_type
-from lanelink.passes.shim import Shim
+from lanelink.passes.shim import MakeShim, Shim
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class LinkPass(ModulePass):
 
     name = "link"
 
-    make_shim = staticmethod(Shim)
-    """What makes the shim of a target: `TargetAttr -> Shim`. A lane of its own overrides it in a subclass."""
+    make_shim: ClassVar[MakeShim] = staticmethod(Shim)
+    """What makes the shim of the module's target. A compiler with a lane of its own overrides it in a subclass."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         verify_dominance(op)
