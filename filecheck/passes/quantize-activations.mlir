@@ -58,6 +58,70 @@ builtin.module attributes {launch.target = #launch.target<"h200", capability 90,
     %3 = tgraph.matmul %x, %d : (tensor<1x64xf32>, !tgraph.rows<q8_0, 64x32>) -> tensor<1x32xf32>
     func.return %0, %1, %2, %3 : tensor<1x32xf32>, tensor<1x32xf32>, tensor<1x32xf32>, tensor<1x32xf32>
   }
+
+  // A mixture's router reads the f32 rows unless it is blocks by outputs itself; what it is otherwise stays.
+  // CHECK-LABEL: func.func @mixtures
+  func.func @mixtures(%x: tensor<1x64xf32>, %r: tensor<64x4xf32>, %b: !tgraph.rows<bf16, 4x64, transposed>,
+      %q: !tgraph.rows<q8_0, 4x64, transposed>, %w: !tgraph.rows<q8_0, 128x64, transposed>,
+      %d: !tgraph.rows<q8_0, 256x32, transposed>, %bias: tensor<1x4xf32>, %down: tensor<4x64xf32>, %y: tensor<1x64xf32>)
+      -> (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>) {
+    // CHECK-NEXT: %x_q8 = tgraph.quantize %x : tensor<1x64xf32> -> !tgraph.q8<1x64>
+    // CHECK-NEXT: %0 = tgraph.moe softmax silu %x_q8, %r, %w, %w, %d router_x %x : tensor<1x64xf32> router_bias %bias : tensor<1x4xf32> down_bias %down : tensor<4x64xf32> experts 4 top_k 2 hidden 32 renormalize {why = "kept"} : !tgraph.q8<1x64>
+    // CHECK-NEXT: tgraph.moe softmax silu %x_q8, %b, %w, %w, %d router_x %x : tensor<1x64xf32> experts
+    // CHECK-NEXT: tgraph.moe softmax silu %x_q8, %q, %w, %w, %d experts
+    // CHECK-NEXT: tgraph.moe softmax silu %x_q8, %b, %w, %w, %d router_x %y : tensor<1x64xf32> experts
+    // CHECK-NEXT: func.return %0
+    %0 = tgraph.moe softmax silu %x, %r, %w, %w, %d router_bias %bias : tensor<1x4xf32> down_bias %down : tensor<4x64xf32> experts 4 top_k 2 hidden 32 renormalize {why = "kept"}
+      : tensor<1x64xf32>, tensor<64x4xf32>, !tgraph.rows<q8_0, 128x64, transposed>,
+        !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+    %1 = tgraph.moe softmax silu %x, %b, %w, %w, %d experts 4 top_k 2 hidden 32
+      : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+        !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+    %2 = tgraph.moe softmax silu %x, %q, %w, %w, %d experts 4 top_k 2 hidden 32
+      : tensor<1x64xf32>, !tgraph.rows<q8_0, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+        !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+    %3 = tgraph.moe softmax silu %x, %b, %w, %w, %d router_x %y : tensor<1x64xf32> experts 4 top_k 2 hidden 32
+      : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+        !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+    func.return %0, %1, %2, %3 : tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>
+  }
+
+  // One expert matrix that is not blocks by outputs, and the whole mixture stays.
+  // CHECK-LABEL: func.func @mixtures_stay_f32
+  func.func @mixtures_stay_f32(%x: tensor<1x64xf32>, %q: !tgraph.rows<q8_0, 4x64, transposed>,
+      %w: !tgraph.rows<bf16, 128x64, transposed>, %d: !tgraph.rows<bf16, 256x32, transposed>, %v: !tgraph.rows<q8_0, 128x64, transposed>)
+      -> (tensor<1x64xf32>, tensor<1x64xf32>) {
+    // CHECK-NEXT: tgraph.moe softmax silu %x,
+    // CHECK-NEXT: tgraph.moe softmax silu %x,
+    %0 = tgraph.moe softmax silu %x, %q, %w, %w, %d experts 4 top_k 2 hidden 32
+      : tensor<1x64xf32>, !tgraph.rows<q8_0, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+        !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+    %1 = tgraph.moe softmax silu %x, %q, %v, %v, %d experts 4 top_k 2 hidden 32
+      : tensor<1x64xf32>, !tgraph.rows<q8_0, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+        !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+    func.return %0, %1 : tensor<1x64xf32>, tensor<1x64xf32>
+  }
+
+  // A product a head by outputs in blocks; by inputs in blocks, by half-precision rows, by values.
+  // CHECK-LABEL: func.func @heads
+  func.func @heads(%x: tensor<1x64xf32>, %w: !tgraph.rows<q8_0, 64x32, transposed>, %u: !tgraph.rows<q8_0, 64x32>,
+      %h: !tgraph.rows<bf16, 64x32, transposed>, %v: tensor<64x32xf32>)
+      -> (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>) {
+    // CHECK-NEXT: tgraph.quantize %x
+    // CHECK-NEXT: tgraph.head_matmul %x_q8, %w heads 2 inputs 32 outputs 32
+    // CHECK-NEXT: tgraph.head_matmul %x, %u
+    // CHECK-NEXT: tgraph.head_matmul %x, %h
+    // CHECK-NEXT: tgraph.head_matmul %x, %v
+    %0 = tgraph.head_matmul %x, %w heads 2 inputs 32 outputs 32
+      : (tensor<1x64xf32>, !tgraph.rows<q8_0, 64x32, transposed>) -> tensor<1x64xf32>
+    %1 = tgraph.head_matmul %x, %u heads 2 inputs 32 outputs 32
+      : (tensor<1x64xf32>, !tgraph.rows<q8_0, 64x32>) -> tensor<1x64xf32>
+    %2 = tgraph.head_matmul %x, %h heads 2 inputs 32 outputs 32
+      : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x32, transposed>) -> tensor<1x64xf32>
+    %3 = tgraph.head_matmul %x, %v heads 2 inputs 32 outputs 32
+      : (tensor<1x64xf32>, tensor<64x32xf32>) -> tensor<1x64xf32>
+    func.return %0, %1, %2, %3 : tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>
+  }
 }
 
 // -----

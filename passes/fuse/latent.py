@@ -78,7 +78,7 @@ def _is_absorbed(found: Latent) -> bool:
     forms = a.window is None and a.sinks is None and a.softcap is None and a.position is not None
     of_rows = all(isinstance(op.weight.type, RowsType) for op in (found.absorb, found.expand))
     heads = {op.heads for op in (found.absorb, found.join, a, found.expand)}
-    in_keys = values.start.value.data == 0 and values.width == a.value_dim and values.every == a.head_dim
+    in_keys = values.start.value.data == 0 and values.width == a.value_dim
     table = _made(values.x) is _made(a.keys) and a.kv_heads.value.data == 1
     absorbed = found.unrotated.width == found.absorb.inputs and found.absorb.outputs == a.value_dim
     return forms and of_rows and len(heads) == 1 and in_keys and table and absorbed

@@ -44,8 +44,7 @@ def _part_in_place(op: Operation) -> Parts | None:
     """
     if isinstance(op, AttentionOp):
         piece = _slice(op.values, op.value_dim.value.data)
-        in_keys = piece is not None and piece.x is op.keys and piece.every == op.head_dim
-        return (piece, op) if piece is not None and in_keys else None
+        return (piece, op) if piece is not None and piece.x is op.keys else None
     read = _read_by_units(op)
     if read is None:
         return None
@@ -56,8 +55,9 @@ def _part_in_place(op: Operation) -> Parts | None:
 def _slice(value: SSAValue, unit: int) -> HeadSliceOp | None:
     """The slice, of `unit` values each, that makes a value and has one reader."""
     piece = value.owner
-    fits = isinstance(piece, HeadSliceOp) and piece.width.value.data == unit and is_read_once(value)
-    return piece if isinstance(piece, HeadSliceOp) and fits else None
+    if not isinstance(piece, HeadSliceOp) or not is_read_once(value):
+        return None
+    return piece if piece.width.value.data == unit else None
 
 
 def _read_by_units(op: Operation) -> tuple[SSAValue, int] | None:

@@ -56,6 +56,41 @@ func.func @products(%x: tensor<1x64xf32>, %w: tensor<64x64xf32>, %v: !tgraph.row
   func.return %t, %u : tensor<8x64xf32>, tensor<8x64xf32>
 }
 
+// A product a head, reading parts in place or not; a mixture; a join.
+// CHECK-LABEL: func.func @other_launches
+func.func @other_launches(%x: tensor<1x64xf32>, %m: !tgraph.rows<bf16, 64x32>, %y: tensor<1x128xf32>,
+    %r: !tgraph.rows<bf16, 4x64, transposed>, %w: !tgraph.rows<bf16, 128x64, transposed>,
+    %d: !tgraph.rows<bf16, 256x32, transposed>, %k: tensor<8x64xf32>, %l: tensor<8x64xf32>, %n: tensor<8x64xf32>,
+    %o: tensor<8x128xf32>, %pos: tensor<1xi32>)
+    -> (tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x128xf32>) {
+  // CHECK-NEXT: %a = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.head_matmul
+  // CHECK:        tgraph.set_row %k_1
+  // CHECK:      %b = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.fused part_in_place(
+  // CHECK:        tgraph.set_row %l_1
+  // CHECK:      %c = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.moe
+  // CHECK:        tgraph.set_row %n_1
+  // CHECK:      %e = tgraph.fused row_in_place(
+  // CHECK-NEXT:   tgraph.join
+  // CHECK-NEXT:   tgraph.set_row %o_1
+  %0 = tgraph.head_matmul %x, %m heads 2 inputs 32 outputs 32
+    : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x32>) -> tensor<1x64xf32>
+  %a = tgraph.set_row %k, %0 at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %1 = tgraph.head_slice %y start 0 width 32 every 64 : tensor<1x128xf32> -> tensor<1x64xf32>
+  %2 = tgraph.head_matmul %1, %m heads 2 inputs 32 outputs 32
+    : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x32>) -> tensor<1x64xf32>
+  %b = tgraph.set_row %l, %2 at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %3 = tgraph.moe softmax silu %x, %r, %w, %w, %d experts 4 top_k 2 hidden 32
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %c = tgraph.set_row %n, %3 at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %4 = tgraph.join %x, %x heads 1 : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x128xf32>
+  %e = tgraph.set_row %o, %4 at %pos : (tensor<8x128xf32>, tensor<1x128xf32>, tensor<1xi32>) -> tensor<8x128xf32>
+  func.return %a, %b, %c, %e : tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x128xf32>
+}
+
 // -----
 
 // CHECK-LABEL: func.func @row_leaves
@@ -92,15 +127,21 @@ func.func @old_table_read(%x: tensor<1x64xf32>, %w: tensor<64x64xf32>, %pos: ten
   func.return %t, %o, %u, %v : tensor<8x64xf32>, tensor<1x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>
 }
 
-// What is neither product nor rotation; a table's rows set into another table.
+// An activation and a norm, of a part in place or not; a table's rows set into another table.
 // CHECK-LABEL: func.func @other_sources
-// CHECK-NOT: tgraph.fused
-func.func @other_sources(%x: tensor<1x64xf32>, %pos: tensor<1xi32>, %k: tensor<8x64xf32>, %l: tensor<8x64xf32>)
-    -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+// CHECK-NOT: row_in_place
+func.func @other_sources(%x: tensor<1x64xf32>, %pos: tensor<1xi32>, %k: tensor<8x64xf32>, %l: tensor<8x64xf32>,
+    %m: tensor<8x64xf32>, %n: tensor<8x64xf32>, %z: tensor<1x128xf32>)
+    -> (tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>) {
   %y = tgraph.silu %x : tensor<1x64xf32> -> tensor<1x64xf32>
   %t = tgraph.set_row %k, %y at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
   %u = tgraph.set_row %l, %x at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
-  func.return %t, %u : tensor<8x64xf32>, tensor<8x64xf32>
+  %0 = tgraph.fused_row rms %x cols 32 eps 1.000000e-06 : tensor<1x64xf32>
+  %v = tgraph.set_row %m, %0 at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  %1 = tgraph.head_slice %z start 0 width 32 every 64 : tensor<1x128xf32> -> tensor<1x64xf32>
+  %2 = tgraph.fused_row rms %1 cols 32 eps 1.000000e-06 : tensor<1x64xf32>
+  %w = tgraph.set_row %n, %2 at %pos : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf32>
+  func.return %t, %u, %v, %w : tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x64xf32>
 }
 
 // The rows that land are a table themselves, and are set whole into another: once is enough.
