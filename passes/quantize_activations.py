@@ -103,7 +103,6 @@ def _read_beside_f32(moe: MoeOp, quantized: SSAValue) -> None:
         result_types=[moe.result.type],
     )
     made.location = moe.location
-    made.result.name_hint = moe.result.name_hint
     Rewriter.replace_op(moe, made)
 
 

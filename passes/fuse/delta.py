@@ -85,7 +85,10 @@ def _normed_alike(members: Parts, op: Part) -> bool:
 
 
 def _gated_rules(op: Operation) -> Hashable | None:
-    """The delta rules that read a sigmoid as their write strength, or a decay as theirs, whole or by rows."""
+    """
+    The delta rules that read a sigmoid as their write strength, or a decay as theirs, whole or by rows. A rule has one
+    of each, so two ops with the same rules are one of each.
+    """
     if isinstance(op, SigmoidOp):
         return _rules(op.result, lambda rule: rule.beta) or None
     return (_rules(op.result, lambda rule: rule.decay) or None) if isinstance(op, DecayOp) else None
@@ -105,10 +108,6 @@ def _readers(value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:
             continue
         for inner in view.result.uses:
             yield inner.operation, view.result
-
-
-def _other_gate(members: Parts, op: Part) -> bool:
-    return type(members[0]) is not type(op)
 
 
 def _gdn_gate_projections(op: Operation) -> Parts | None:
@@ -135,5 +134,5 @@ def _gate_input(op: FusedOp, leaf: Operation) -> SSAValue | None:
 CONV_BIAS_SILU = Chain(FusionClass.CONV_BIAS_SILU, _conv_bias_silu)
 CONV_SILU_L2NORM = Chain(FusionClass.CONV_SILU_L2NORM, _conv_silu_l2norm)
 CONV_PARTS = Group(FusionClass.CONV_PARTS, key=_form, joins=_normed_alike, most=CONVOLUTIONS)
-GDN_GATING = Group(FusionClass.GDN_GATING, key=_gated_rules, joins=_other_gate, most=2)
+GDN_GATING = Group(FusionClass.GDN_GATING, key=_gated_rules, joins=lambda members, op: True, most=2)
 GDN_GATE_PROJECTIONS = Chain(FusionClass.GDN_GATE_PROJECTIONS, _gdn_gate_projections)

@@ -20,7 +20,6 @@ from lanelink.dialects.tgraph import (
 )
 from lanelink.passes.fuse.build import Part
 from lanelink.passes.fuse.patterns import Chain, Parts
-from lanelink.passes.fuse.views import is_fused, is_read_once
 from lanelink.passes.origin import outer
 
 
@@ -92,25 +91,12 @@ def _mla(op: Operation) -> Parts | None:
     found = latent(op)
     if found is None:
         return None
-    parts = list(dict.fromkeys(holder for leaf in found.leaves() if (holder := _holder(leaf, op)) is not None))
-    held = {leaf for part in parts for leaf in _leaves(part)}
-    if not held.issuperset(found.leaves()) or not all(map(_may_hold, parts)):
-        return None
+    holders = [_holder(leaf, op) for leaf in found.leaves()]
+    parts = list(dict.fromkeys(holder for holder in holders if holder is not None))
     inside = set[Operation](parts)
     dropped = [r for part in parts if part is not op for r in part.results]
-    alone = all(is_read_once(r) and r.get_user_of_unique_use() in inside for r in dropped)
+    alone = None not in holders and all(r.get_user_of_unique_use() in inside for r in dropped)
     return parts if alone else None
-
-
-def _may_hold(part: Part) -> bool:
-    """Whether a part is a lifted op, or fused so that what it does beside the latent attention's ops is known."""
-    return isinstance(part, LiftedOp) or is_fused(
-        part, FusionClass.PART_IN_PLACE, FusionClass.UNITS_IN_PLACE, FusionClass.ATTN_OUTPUT_QUANT
-    )
-
-
-def _leaves(part: Part) -> list[LiftedOp]:
-    return list(part.leaves()) if isinstance(part, FusedOp) else [part]
 
 
 def _holder(leaf: LiftedOp, beside: Operation) -> Part | None:

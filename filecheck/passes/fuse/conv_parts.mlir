@@ -85,6 +85,22 @@ func.func @five(%x: tensor<1x64xf32>, %w: tensor<64x4xf32>, %r: tensor<3x64xf32>
 
 // -----
 
+// Heads of another width.
+// CHECK-LABEL: func.func @other_heads
+// CHECK-NOT: conv_parts
+func.func @other_heads(%x: tensor<1x64xf32>, %w: tensor<64x4xf32>, %r: tensor<3x64xf32>)
+    -> (tensor<1x64xf32>, tensor<1x64xf32>) {
+  %c, %s = tgraph.causal_conv %x, %w, %r
+    : (tensor<1x64xf32>, tensor<64x4xf32>, tensor<3x64xf32>) -> (tensor<1x64xf32>, tensor<3x64xf32>)
+  %0 = tgraph.silu %c : tensor<1x64xf32> -> tensor<1x64xf32>
+  %a = tgraph.l2norm %0 cols 32 eps 1.000000e-06 : tensor<1x64xf32> -> tensor<1x64xf32>
+  %d, %t = tgraph.causal_conv %x, %w, %r
+    : (tensor<1x64xf32>, tensor<64x4xf32>, tensor<3x64xf32>) -> (tensor<1x64xf32>, tensor<3x64xf32>)
+  %1 = tgraph.silu %d : tensor<1x64xf32> -> tensor<1x64xf32>
+  %b = tgraph.l2norm %1 cols 64 eps 1.000000e-06 : tensor<1x64xf32> -> tensor<1x64xf32>
+  func.return %a, %b : tensor<1x64xf32>, tensor<1x64xf32>
+}
+
 // Other taps, other rows, no silu.
 // CHECK-LABEL: func.func @not_matched
 // CHECK-NOT: conv_parts

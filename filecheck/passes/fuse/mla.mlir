@@ -506,3 +506,22 @@ func.func @quantized_leaves(%q: tensor<1x128xf32>, %t: tensor<8x96xf32>, %kb: !t
     : (!tgraph.q8<1x128>, !tgraph.rows<q8_0, 64x64, transposed>) -> tensor<1x64xf32>
   func.return %o, %n_q8 : tensor<1x64xf32>, !tgraph.q8<1x64>
 }
+
+// CHECK-LABEL: func.func @values_in_halves
+// CHECK-NOT: fused mla
+func.func @values_in_halves(%q: tensor<1x128xf32>, %t: tensor<8x96xf32>, %kb: !tgraph.rows<bf16, 64x64>,
+    %vb: !tgraph.rows<bf16, 64x64, transposed>, %cos: tensor<8x16xf32>, %sin: tensor<8x16xf32>, %p: tensor<1xi32>) -> tensor<1x64xf32> {
+  %n = tgraph.head_slice %q start 0 width 32 every 64 : tensor<1x128xf32> -> tensor<1x64xf32>
+  %e = tgraph.head_slice %q start 32 width 32 every 64 : tensor<1x128xf32> -> tensor<1x64xf32>
+  %r = tgraph.rope %e, %cos, %sin at %p heads 2 head_dim 32 half 16
+    : (tensor<1x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<1xi32>) -> tensor<1x64xf32>
+  %b = tgraph.head_matmul %n, %kb heads 2 inputs 32 outputs 64
+    : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x64>) -> tensor<1x128xf32>
+  %j = tgraph.join %b, %r heads 2 : (tensor<1x128xf32>, tensor<1x64xf32>) -> tensor<1x192xf32>
+  %v = tgraph.head_slice %t start 0 width 32 every 48 : tensor<8x96xf32> -> tensor<8x64xf32>
+  %a = tgraph.attention %j, %t, %v at %p heads 2 kv_heads 1 head_dim 96 value_dim 64 scale 1.250000e-01
+    : tensor<1x192xf32>, tensor<8x96xf32>, tensor<8x64xf32> -> tensor<1x128xf32>
+  %o = tgraph.head_matmul %a, %vb heads 2 inputs 64 outputs 32
+    : (tensor<1x128xf32>, !tgraph.rows<bf16, 64x64, transposed>) -> tensor<1x64xf32>
+  func.return %o : tensor<1x64xf32>
+}

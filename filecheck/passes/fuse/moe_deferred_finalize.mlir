@@ -194,6 +194,19 @@ func.func @difference(%x: tensor<1x64xf32>, %res: tensor<1x64xf32>, %n: tensor<6
   func.return %h : tensor<1x64xf32>
 }
 
+// One row is added to both of the mixture's.
+// CHECK-LABEL: func.func @row_added
+// CHECK-NOT: moe_deferred_finalize
+func.func @row_added(%x: tensor<2x64xf32>, %o: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>) -> tensor<2x64xf32> {
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
+    : tensor<2x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<2x64xf32>
+  %s = tgraph.elementwise add %m, %o : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %h = tgraph.fused_row rms %s cols 64 eps 1.000000e-06 : tensor<2x64xf32>
+  func.return %h : tensor<2x64xf32>
+}
+
 // Heads are normed.
 // CHECK-LABEL: func.func @norm_of_heads
 // CHECK-NOT: moe_deferred_finalize

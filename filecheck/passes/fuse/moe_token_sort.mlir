@@ -255,6 +255,38 @@ func.func @table_leaves(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 4x64, trans
   func.return %u, %t : tensor<2x64xf32>, tensor<2x64xf32>
 }
 
+// One row is no chunk.
+// CHECK-LABEL: func.func @one_row
+// CHECK-NOT: moe_token_sort
+func.func @one_row(%x: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>) -> tensor<1x64xf32> {
+  %x0 = tgraph.view %x offset 0 : tensor<1x64xf32> -> tensor<1x64xf32>
+  %y0 = tgraph.moe softmax silu %x0, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %t = tgraph.set_row %x, %y0 row 0 : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  func.return %t : tensor<1x64xf32>
+}
+
+// CHECK-LABEL: func.func @router_of_other_rows
+// CHECK-NOT: moe_token_sort
+func.func @router_of_other_rows(%x: tensor<2x64xf32>, %z: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<q8_0, 128x64, transposed>,
+    %wu: !tgraph.rows<q8_0, 128x64, transposed>, %wd: !tgraph.rows<q8_0, 256x32, transposed>) -> tensor<2x64xf32> {
+  %x0 = tgraph.view %x offset 0 : tensor<2x64xf32> -> tensor<1x64xf32>
+  %q0 = tgraph.quantize %x0 : tensor<1x64xf32> -> !tgraph.q8<1x64>
+  %y0 = tgraph.moe softmax silu %q0, %r, %wg, %wu, %wd router_x %z : tensor<1x64xf32> experts 4 top_k 2 hidden 32 renormalize
+    : !tgraph.q8<1x64>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+      !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+  %x1 = tgraph.view %x offset 64 : tensor<2x64xf32> -> tensor<1x64xf32>
+  %q1 = tgraph.quantize %x1 : tensor<1x64xf32> -> !tgraph.q8<1x64>
+  %y1 = tgraph.moe softmax silu %q1, %r, %wg, %wu, %wd router_x %z : tensor<1x64xf32> experts 4 top_k 2 hidden 32 renormalize
+    : !tgraph.q8<1x64>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+      !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+  %t = tgraph.set_row %x, %y0 row 0 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %u = tgraph.set_row %t, %y1 row 1 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  func.return %u : tensor<2x64xf32>
+}
+
 // The router reads another row; a quantized row is read twice.
 // CHECK-LABEL: func.func @other_router_row
 // CHECK-NOT: moe_token_sort

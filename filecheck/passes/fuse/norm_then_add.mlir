@@ -105,6 +105,18 @@ func.func @product_beside(%a: tensor<1x64xf32>, %o: tensor<1x64xf32>, %p: !tgrap
   func.return %h : tensor<1x64xf32>
 }
 
+// CHECK-LABEL: func.func @product_beside_quantized
+// CHECK-NOT: gemv_norm_epilogue
+func.func @product_beside_quantized(%a: tensor<1x64xf32>, %o: tensor<1x64xf32>,
+    %p: !tgraph.rows<bf16, 64x64, transposed>, %v: tensor<64xf32>) -> !tgraph.q8<1x64> {
+  %x = tgraph.matmul %a, %p : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x64, transposed>) -> tensor<1x64xf32>
+  %n = tgraph.fused_row rms %o weight %v : tensor<64xf32> cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  %s = tgraph.elementwise add %x, %n : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  %h = tgraph.fused_row rms %s weight %v : tensor<64xf32> cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  %q = tgraph.quantize %h : tensor<1x64xf32> -> !tgraph.q8<1x64>
+  func.return %q : !tgraph.q8<1x64>
+}
+
 // The sum of a sandwich is quantized, not its norm.
 // CHECK-LABEL: func.func @sum_quantized
 // CHECK-NOT: add_norm_quant

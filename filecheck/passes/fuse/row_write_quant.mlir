@@ -45,6 +45,16 @@ func.func @beside_f32(%q: tensor<2x64xf32>, %g: tensor<2x64xf32>, %k0: tensor<8x
 
 // -----
 
+// Two rows at once, one of which is set again.
+// CHECK-LABEL: func.func @two_rows_at_once
+// CHECK-NOT: row_write_quant
+func.func @two_rows_at_once(%a: tensor<1x64xf32>, %c: tensor<2x64xf32>, %o: tensor<2x64xf32>) -> !tgraph.q8<2x64> {
+  %t = tgraph.set_row %o, %c row 0 : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<2x64xf32>
+  %u = tgraph.set_row %t, %a row 1 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %z = tgraph.quantize %u : tensor<2x64xf32> -> !tgraph.q8<2x64>
+  func.return %z : !tgraph.q8<2x64>
+}
+
 // A row of the old tensor is left; rows out of order; a row set at a position; two rows at once; set and read between.
 // CHECK-LABEL: func.func @not_matched
 // CHECK-NOT: row_write_quant

@@ -110,6 +110,49 @@ func.func @gate_of_a_norm(%i: tensor<1x64xf32>, %wc: !tgraph.rows<bf16, 1x64, tr
   func.return %y : tensor<1x64xf32>
 }
 
+// Gated, all in f32; the gate of what the router reads beside quantized rows.
+// CHECK-LABEL: func.func @gated(
+func.func @gated(%x: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>,
+    %sg: !tgraph.rows<bf16, 96x64, transposed>, %su: !tgraph.rows<bf16, 96x64, transposed>,
+    %sd: !tgraph.rows<bf16, 64x96, transposed>,
+    %wc: !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x64xf32> {
+  // CHECK-NEXT: tgraph.fused shared_expert_fusion(
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %a = tgraph.matmul %x, %sg : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %b = tgraph.matmul %x, %su : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %h = tgraph.swiglu %a, %b : (tensor<1x96xf32>, tensor<1x96xf32>) -> tensor<1x96xf32>
+  %d = tgraph.matmul %h, %sd : (tensor<1x96xf32>, !tgraph.rows<bf16, 64x96, transposed>) -> tensor<1x64xf32>
+  %e = tgraph.matmul %x, %wc : (tensor<1x64xf32>, !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x1xf32>
+  %f = tgraph.sigmoid %e : tensor<1x1xf32> -> tensor<1x1xf32>
+  %k = tgraph.elementwise mul %d, %f : (tensor<1x64xf32>, tensor<1x1xf32>) -> tensor<1x64xf32>
+  %y = tgraph.elementwise add %m, %k : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
+// CHECK-LABEL: func.func @gate_of_router_rows
+func.func @gate_of_router_rows(%x: !tgraph.q8<1x64>, %rx: tensor<1x64xf32>, %wc: !tgraph.rows<bf16, 1x64, transposed>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<q8_0, 128x64, transposed>,
+    %wu: !tgraph.rows<q8_0, 128x64, transposed>, %wd: !tgraph.rows<q8_0, 256x32, transposed>,
+    %sg: !tgraph.rows<q8_0, 96x64, transposed>, %su: !tgraph.rows<q8_0, 96x64, transposed>,
+    %sd: !tgraph.rows<q8_0, 64x96, transposed>) -> tensor<1x64xf32> {
+  // CHECK-NEXT: tgraph.fused shared_expert_fusion(
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd router_x %rx : tensor<1x64xf32> experts 4 top_k 2 hidden 32 renormalize
+    : !tgraph.q8<1x64>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<q8_0, 128x64, transposed>,
+      !tgraph.rows<q8_0, 128x64, transposed>, !tgraph.rows<q8_0, 256x32, transposed> -> tensor<1x64xf32>
+  %a = tgraph.matmul %x, %sg : (!tgraph.q8<1x64>, !tgraph.rows<q8_0, 96x64, transposed>) -> tensor<1x96xf32>
+  %b = tgraph.matmul %x, %su : (!tgraph.q8<1x64>, !tgraph.rows<q8_0, 96x64, transposed>) -> tensor<1x96xf32>
+  %h = tgraph.swiglu %a, %b : (tensor<1x96xf32>, tensor<1x96xf32>) -> tensor<1x96xf32>
+  %h_q8 = tgraph.quantize %h : tensor<1x96xf32> -> !tgraph.q8<1x96>
+  %d = tgraph.matmul %h_q8, %sd : (!tgraph.q8<1x96>, !tgraph.rows<q8_0, 64x96, transposed>) -> tensor<1x64xf32>
+  %e = tgraph.matmul %rx, %wc : (tensor<1x64xf32>, !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x1xf32>
+  %f = tgraph.sigmoid %e : tensor<1x1xf32> -> tensor<1x1xf32>
+  %k = tgraph.elementwise mul %d, %f : (tensor<1x64xf32>, tensor<1x1xf32>) -> tensor<1x64xf32>
+  %y = tgraph.elementwise add %m, %k : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
 // -----
 
 // CHECK-LABEL: func.func @mixture_leaves
@@ -484,6 +527,68 @@ func.func @mixture_of_the_shared(%x: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x
   %m = tgraph.moe softmax silu %d, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
     : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
       !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %y = tgraph.elementwise add %m, %d : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
+// Divided by the gate; a gate with a bias; a down product by values.
+// CHECK-LABEL: func.func @divided
+// CHECK-NOT: shared_expert_fusion
+func.func @divided(%x: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>,
+    %sg: !tgraph.rows<bf16, 96x64, transposed>, %su: !tgraph.rows<bf16, 96x64, transposed>,
+    %sd: !tgraph.rows<bf16, 64x96, transposed>,
+    %wc: !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x64xf32> {
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %a = tgraph.matmul %x, %sg : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %b = tgraph.matmul %x, %su : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %h = tgraph.swiglu %a, %b : (tensor<1x96xf32>, tensor<1x96xf32>) -> tensor<1x96xf32>
+  %d = tgraph.matmul %h, %sd : (tensor<1x96xf32>, !tgraph.rows<bf16, 64x96, transposed>) -> tensor<1x64xf32>
+  %e = tgraph.matmul %x, %wc : (tensor<1x64xf32>, !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x1xf32>
+  %f = tgraph.sigmoid %e : tensor<1x1xf32> -> tensor<1x1xf32>
+  %k = tgraph.elementwise div %d, %f : (tensor<1x64xf32>, tensor<1x1xf32>) -> tensor<1x64xf32>
+  %y = tgraph.elementwise add %m, %k : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
+// CHECK-LABEL: func.func @biased_gate
+// CHECK-NOT: shared_expert_fusion
+func.func @biased_gate(%x: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>,
+    %sg: !tgraph.rows<bf16, 96x64, transposed>, %su: !tgraph.rows<bf16, 96x64, transposed>,
+    %sd: !tgraph.rows<bf16, 64x96, transposed>,
+    %wc: !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x64xf32> {
+  %bias = tgraph.constant #tgraph.checkpoint<"bias"> : tensor<1x1xf32>
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %a = tgraph.matmul %x, %sg : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %b = tgraph.matmul %x, %su : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %h = tgraph.swiglu %a, %b : (tensor<1x96xf32>, tensor<1x96xf32>) -> tensor<1x96xf32>
+  %d = tgraph.matmul %h, %sd : (tensor<1x96xf32>, !tgraph.rows<bf16, 64x96, transposed>) -> tensor<1x64xf32>
+  %e0 = tgraph.matmul %x, %wc : (tensor<1x64xf32>, !tgraph.rows<bf16, 1x64, transposed>) -> tensor<1x1xf32>
+  %e = tgraph.elementwise add %e0, %bias : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>
+  %f = tgraph.sigmoid %e : tensor<1x1xf32> -> tensor<1x1xf32>
+  %k = tgraph.elementwise mul %d, %f : (tensor<1x64xf32>, tensor<1x1xf32>) -> tensor<1x64xf32>
+  %y = tgraph.elementwise add %m, %k : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
+// CHECK-LABEL: func.func @down_by_values
+// CHECK-NOT: shared_expert_fusion
+func.func @down_by_values(%x: tensor<1x64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>,
+    %sg: !tgraph.rows<bf16, 96x64, transposed>, %su: !tgraph.rows<bf16, 96x64, transposed>,
+    %sd: tensor<96x64xf32>) -> tensor<1x64xf32> {
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32 renormalize
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %a = tgraph.matmul %x, %sg : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %b = tgraph.matmul %x, %su : (tensor<1x64xf32>, !tgraph.rows<bf16, 96x64, transposed>) -> tensor<1x96xf32>
+  %h = tgraph.swiglu %a, %b : (tensor<1x96xf32>, tensor<1x96xf32>) -> tensor<1x96xf32>
+  %d = tgraph.matmul %h, %sd : (tensor<1x96xf32>, tensor<96x64xf32>) -> tensor<1x64xf32>
   %y = tgraph.elementwise add %m, %d : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
   func.return %y : tensor<1x64xf32>
 }
