@@ -342,9 +342,7 @@ class TestLaunchInterpreter:
             LaunchInterpreter(module, random_weights(module))
 
     def test_an_op_that_is_no_launch(self) -> None:
-        with pytest.raises(
-            InterpretationError, match=r"expected launches and buffers .*, got tgraph\.constant"
-        ):
+        with pytest.raises(InterpretationError, match=r"expected launches and buffers .*, got tgraph\.constant"):
             self.interpreter(
                 """
                 %w = tgraph.constant #tgraph.checkpoint<"w"> : tensor<4xf32>

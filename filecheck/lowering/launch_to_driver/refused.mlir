@@ -1,19 +1,5 @@
 // RUN: lanelink-opt %s --split-input-file --verify-diagnostics -p plan-buffers,lower-to-driver | filecheck %s
 
-// gemv_f32_has_no_kernel
-// CHECK: lower-to-driver gemv_f32: launch.gemv_f32: expected one of 
-func.func @step(
-  %token: memref<1xi32> {tgraph.token},
-  %position: memref<1xi32> {tgraph.position},
-  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 1 : i64} {
-  %w = launch.constant #tgraph.checkpoint<"w"> : memref<64x128xf32>
-  %y = launch.alloc : memref<1x128xf32>
-  launch.gemv_f32(x = %x : memref<1x64xf32>, w = %w : memref<64x128xf32>, out = %y : memref<1x128xf32>) covers [0]
-  func.return
-}
-
-// -----
-
 // format_without_kernels
 // CHECK: lower-to-driver gemv: product format: expected one of f32, f16, bf16, q8_0, got q4_k
 func.func @step(
