@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from composer import Composer
+from composer import Composer, Drawn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
@@ -19,12 +19,12 @@ from lanelink.passes.quantize_activations import QuantizeActivationsPass
 
 
 @st.composite
-def steps(draw: st.DrawFn) -> ModuleOp:
+def steps(draw: st.DrawFn) -> Drawn:
     """A random step after quantize-activations."""
     module = Composer(draw).compose(draw(st.integers(3, 20)))
     QuantizeActivationsPass().apply(Context(), module)
     module.verify()
-    return module
+    return Drawn(module)
 
 
 def formulas(module: ModuleOp, known: dict[object, int]) -> list[int]:
@@ -52,7 +52,8 @@ def formulas(module: ModuleOp, known: dict[object, int]) -> list[int]:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(steps(), st.integers(0, 5))
-def test_fusing_changes_no_value(module: ModuleOp, position: int) -> None:
+def test_fusing_changes_no_value(drawn: Drawn, position: int) -> None:
+    module = drawn.module
     before = module.clone()
     FusePass().apply(Context(), module)
     module.verify()

@@ -305,3 +305,16 @@ class StepComposer(Composer):
         module = ModuleOp([func])
         module.attributes[TARGET] = preset("h200", self.draw(st.sampled_from(Numerics)))
         return module
+
+
+class Drawn:
+    """
+    A drawn module, which a failing test shows as its text. Field by field, as it would be shown else, an op shows its
+    operands, and they their ops, which takes forever.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+
+    def __repr__(self) -> str:
+        return f"\n{self.module}\n"
