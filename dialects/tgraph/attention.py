@@ -16,7 +16,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
+from lanelink.dialects.tgraph.attributes import check_number, matrix, positive, same, vector
 from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_int_attr, opt_operand
 
 
@@ -123,8 +123,8 @@ class AttentionOp(LiftedOp):
         same("attention value rows against key rows", capacity, value_rows)
         if capacity < rows:
             raise VerifyException(f"attention tables: expected at least the step's {rows} rows, got {capacity}")
-        if self.softcap is not None and not self.softcap.value.data > 0:
-            raise VerifyException(f"attention softcap: expected more than 0, got {self.softcap.value.data}")
+        check_number("attention scale", self.scale)
+        check_number("attention softcap", self.softcap, above=0)
         if self.sinks is not None:
             vector(self.sinks, "attention sinks", heads)
         same("attention result", (rows, heads * value_dim), matrix(self.result, "attention result"))

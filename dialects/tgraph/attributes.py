@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import isfinite, prod
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -302,6 +302,20 @@ def same(what: str, expected: object, got: object) -> None:
         raise VerifyException(f"{what}: expected {expected}, got {got}")
 
 
+def check_number(
+    what: str, value: FloatAttr[Float32Type] | None, *, least: float | None = None, above: float | None = None
+) -> None:
+    """Checks that an f32 field, where it is given, is finite, and at least `least` or more than `above`."""
+    if value is None:
+        return
+    got = value.value.data
+    if isfinite(got) and (least is None or got >= least) and (above is None or got > above):
+        return
+    bound = "" if least is None else f" of at least {least:g}"
+    bound = bound if above is None else f" of more than {above:g}"
+    raise VerifyException(f"{what}: expected a finite number{bound}, got {got}")
+
+
 def positive(**fields: int) -> None:
     """Raises a VerifyException for the first field below 1."""
     for name, value in fields.items():
@@ -318,6 +332,7 @@ __all__ = [
     "TableKind",
     "TableKindAttr",
     "activation",
+    "check_number",
     "element_count",
     "indices",
     "matrix",

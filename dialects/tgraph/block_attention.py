@@ -8,7 +8,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, static_shape
+from lanelink.dialects.tgraph.attributes import check_number, matrix, positive, same, static_shape
 from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
@@ -88,6 +88,7 @@ class FullAttentionOp(LiftedOp):
 
     def verify_(self) -> None:
         check_heads(self)
+        check_number("full_attention scale", self.scale)
 
 
 @irdl_op_definition
@@ -150,8 +151,7 @@ class LutAttentionOp(LiftedOp):
 
     def verify_(self) -> None:
         check_heads(self)
-        if not self.step.value.data > 0:
-            raise VerifyException(f"lut_attention step: expected more than 0, got {self.step.value.data}")
+        check_number("lut_attention step", self.step, above=0)
         shape = static_shape(self.table.type, f32)
         if shape is None or len(shape) != 1:
             raise VerifyException(f"lut_attention table: expected tensor<Nxf32>, got {self.table.type}")

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
+from lanelink.dialects.tgraph.attributes import check_number, matrix, positive, same, vector
 from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
@@ -81,8 +81,7 @@ class L2NormOp(LiftedOp):
         cols = self.cols.value.data
         if cols < 1 or width % cols:
             raise VerifyException(f"l2norm cols: expected a divisor of the row's {width} values, got {cols}")
-        if not self.eps.value.data >= 0:
-            raise VerifyException(f"l2norm eps: expected at least 0, got {self.eps.value.data}")
+        check_number("l2norm eps", self.eps, least=0)
         same("l2norm result", (rows, width), matrix(self.result, "l2norm result"))
 
 
@@ -216,8 +215,7 @@ class GatedDeltaOp(LiftedOp):
         positive(value_heads=hv, key_heads=hk, head_dim=d)
         if hv % hk:
             raise VerifyException(f"gated_delta: expected value heads a multiple of the {hk} key heads, got {hv}")
-        if not self.eps.value.data >= 0:
-            raise VerifyException(f"gated_delta eps: expected at least 0, got {self.eps.value.data}")
+        check_number("gated_delta eps", self.eps, least=0)
         rows, _ = matrix(self.q, "gated_delta q")
         for name, width in (("q", hk * d), ("k", hk * d), ("v", hv * d), ("z", hv * d), ("beta", hv), ("decay", hv)):
             same(f"gated_delta {name}", (rows, width), matrix(getattr(self, name), f"gated_delta {name}"))

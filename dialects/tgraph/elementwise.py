@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import matrix, same
+from lanelink.dialects.tgraph.attributes import check_number, matrix, same
 from lanelink.dialects.tgraph.lifted import LiftedOp
 
 
@@ -201,6 +201,10 @@ class ScaleOp(UnaryOp):
     def __init__(self, x: SSAValue, factor: float) -> None:
         super().__init__(operands=[x], properties={"factor": FloatAttr(factor, f32)}, result_types=[x.type])
 
+    def verify_(self) -> None:
+        super().verify_()
+        check_number("scale by", self.factor)
+
 
 @irdl_op_definition
 class ReluOp(UnaryOp):
@@ -245,5 +249,4 @@ class SoftcapOp(UnaryOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if not self.cap.value.data > 0:
-            raise VerifyException(f"softcap: expected a cap of more than 0, got {self.cap.value.data}")
+        check_number("softcap at", self.cap, above=0)

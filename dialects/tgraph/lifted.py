@@ -6,13 +6,22 @@ from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation, opt_prop_def, traits_def
-from xdsl.traits import Pure
+from xdsl.traits import OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 INDEX = TensorType(i32, [1])
 """The type of a row index or position: one i32 on the device."""
+
+
+class NumberedFromZero(OpTrait):
+    """An op whose number, where it has one, is a place in a list."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, LiftedOp)
+        if op.number is not None and op.number.value.data < 0:
+            raise VerifyException(f"{op.name} number: expected at least 0, got {op.number.value.data}")
 
 
 class LiftedOp(IRDLOperation, ABC):
@@ -20,7 +29,7 @@ class LiftedOp(IRDLOperation, ABC):
 
     number = opt_prop_def(IntegerAttr[I64])
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), NumberedFromZero())
 
 
 def int_attr(value: int) -> IntegerAttr[I64]:

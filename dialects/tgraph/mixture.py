@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import Q8Type, RowsType, activation, matrix, positive, same
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType, activation, check_number, matrix, positive, same
 from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr, opt_operand
 from lanelink.dialects.tgraph.products import MatmulOp
 
@@ -70,7 +70,10 @@ class MoeOp(LiftedOp):
     Of E experts with a hidden width F over rows of D: gate and up are checkpoint rows [E·F, D], down [E·D, F], each row
     one output (transposed), expert after expert; gate_bias and up_bias [E, F], down_bias [E, D]. The router is
     checkpoint rows [E, D] transposed, or values [D, E]. Where x is quantized and the router's rows are no block
-    format, the router reads `router_x`, the same rows in f32.
+    format, the router reads `router_x`, the same rows in f32. The experts of a quantized x run on integer units
+    throughout: their hidden rows are quantized as x is before their down products.
+
+    Of equal scores, the lowest index is chosen first.
 
     Example:
     ```mlir
@@ -170,14 +173,14 @@ class MoeOp(LiftedOp):
         if top_k > experts:
             raise VerifyException(f"moe top_k: expected at most the {experts} experts, got {top_k}")
         rows, width = activation(self.x, "moe x")
-        same("moe router", (width, experts), MatmulOp.weight_shape(self.router))
+        same("moe router", (width, experts), MatmulOp.weight_shape(self.router, "moe router"))
         for name, shape in (
             ("gate", (width, experts * hidden)),
             ("up", (width, experts * hidden)),
             ("down", (hidden, experts * width)),
         ):
             weight: SSAValue = getattr(self, name)
-            same(f"moe {name}: (inputs, outputs of all experts)", shape, MatmulOp.weight_shape(weight))
+            same(f"moe {name}: (inputs, outputs of all experts)", shape, MatmulOp.weight_shape(weight, f"moe {name}"))
         for name, shape in (
             ("router_bias", (1, experts)),
             ("gate_bias", (experts, hidden)),
@@ -199,8 +202,8 @@ class MoeOp(LiftedOp):
                 f"moe limit: expected one with clamped_swiglu alone, got "
                 f"{'none' if self.limit is None else self.limit.value.data} with {self.act.data.value}"
             )
-        if self.limit is not None and not self.limit.value.data > 0:
-            raise VerifyException(f"moe limit: expected more than 0, got {self.limit.value.data}")
+        check_number("moe limit", self.limit, above=0)
+        check_number("moe routed_scale", self.routed_scale, above=0)
         if self.router_x is not None:
             same("moe router_x", (rows, width), matrix(self.router_x, "moe router_x"))
         if isinstance(self.x.type, Q8Type):

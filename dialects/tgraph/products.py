@@ -37,12 +37,12 @@ class MatmulOp(LiftedOp):
         super().__init__(operands=[x, weight], result_types=[TensorType(f32, [rows, self.weight_shape(weight)[1]])])
 
     @staticmethod
-    def weight_shape(weight: SSAValue) -> tuple[int, int]:
-        """(k, n) of the matrix a product multiplies by."""
+    def weight_shape(weight: SSAValue, what: str = "matmul weight") -> tuple[int, int]:
+        """(k, n) of the matrix a product multiplies by; VerifyException naming `what` where it is none."""
         if isinstance(weight.type, RowsType):
             rows, cols = weight.type.shape
             return (cols, rows) if weight.type.is_transposed else (rows, cols)
-        return matrix(weight, "matmul weight")
+        return matrix(weight, what)
 
     def verify_(self) -> None:
         m, k = activation(self.x, "matmul x")

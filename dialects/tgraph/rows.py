@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import matrix, positive, same, vector
+from lanelink.dialects.tgraph.attributes import check_number, matrix, positive, same, vector
 from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_operand
 
 
@@ -109,9 +109,9 @@ class FusedRowOp(LiftedOp):
             for name in ("weight", "bias", "eps"):
                 if getattr(self, name) is not None:
                     raise VerifyException(f"fused_row softmax: expected no {name}, got one")
-        elif self.eps is None or not self.eps.value.data >= 0:
-            got = None if self.eps is None else self.eps.value.data
-            raise VerifyException(f"fused_row {self.kind.data.value}: expected eps of at least 0, got {got}")
+        elif self.eps is None:
+            raise VerifyException(f"fused_row {self.kind.data.value}: expected an eps, got none")
+        check_number("fused_row eps", self.eps, least=0)
         if self.weight is not None:
             vector(self.weight, "fused_row weight", cols)
         if self.bias is not None:

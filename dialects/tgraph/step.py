@@ -11,11 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc, IntegerAttr, ModuleOp, NameLoc, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FileLineColLoc,
+    IntegerAttr,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+    i32,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
+
+from lanelink.dialects.tgraph.attributes import static_shape
+from lanelink.dialects.tgraph.lifted import INDEX
 
 TOKEN, POSITION, STATE, CARRY, LOGITS = (
     "tgraph.token",
@@ -61,6 +73,10 @@ def step_io(func: FuncOp) -> StepIo:
         raise VerifyException(
             f"{where}: expected one {TOKEN} argument and at most one {POSITION}, got {len(tokens)} and {len(positions)}"
         )
+    _check_indices(func, where, tokens[0], positions)
+    logits = _marked(func.res_attrs, LOGITS)
+    if len(logits) > 1:
+        raise VerifyException(f"{where}: expected at most one {LOGITS} result, got {len(logits)}")
     states: dict[int, str] = {}
     for k, attrs in _dicts(func.arg_attrs):
         name = attrs.data.get(STATE)
@@ -74,8 +90,19 @@ def step_io(func: FuncOp) -> StepIo:
         position=positions[0] if positions else None,
         states=states,
         carries=_carries(func, where, states),
-        logits=next(iter(_marked(func.res_attrs, LOGITS)), None),
+        logits=logits[0] if logits else None,
     )
+
+
+def _check_indices(func: FuncOp, where: str, token: int, positions: list[int]) -> None:
+    """Checks that token ids are tensor<Nxi32> and a position tensor<1xi32>."""
+    inputs = func.function_type.inputs.data
+    shape = static_shape(inputs[token], i32)
+    if shape is None or len(shape) != 1:
+        raise VerifyException(f"{where} argument {token}: expected {TOKEN} to be tensor<Nxi32>, got {inputs[token]}")
+    for k in positions:
+        if inputs[k] != INDEX:
+            raise VerifyException(f"{where} argument {k}: expected {POSITION} to be {INDEX}, got {inputs[k]}")
 
 
 def _carries(func: FuncOp, where: str, states: dict[int, str]) -> dict[int, int]:

@@ -12,11 +12,13 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import I64, IntegerAttr, TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from lanelink.dialects.tgraph.attention import AttentionOp
-from lanelink.dialects.tgraph.attributes import RowsType
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
+from lanelink.dialects.tgraph.block_attention import FullAttentionOp, LutAttentionOp
+from lanelink.dialects.tgraph.delta import CausalConvOp, DecayOp, GatedDeltaOp, L2NormOp
 from lanelink.dialects.tgraph.elementwise import (
     ElementwiseOp,
     GeluKind,
@@ -28,7 +30,10 @@ from lanelink.dialects.tgraph.elementwise import (
     SoftcapOp,
     SwigluOp,
 )
+from lanelink.dialects.tgraph.heads import HeadMatmulOp, JoinOp
+from lanelink.dialects.tgraph.integers import IntClampOp, IntRequantOp
 from lanelink.dialects.tgraph.lifted import LiftedOp
+from lanelink.dialects.tgraph.mixture import MoeOp
 from lanelink.dialects.tgraph.products import MatmulOp, QuantizeOp
 from lanelink.dialects.tgraph.rows import FusedRowOp, NormKind, RopeOp
 from lanelink.dialects.tgraph.sampling import AdvanceOp, ArgMaxOp
@@ -42,8 +47,8 @@ from lanelink.lowering.functions import Activation, BinaryOp
 Floats: TypeAlias = npt.NDArray[np.float32]
 Ints: TypeAlias = npt.NDArray[np.int32]
 Value: TypeAlias = Floats | Ints | QuantizedRows
-Function: TypeAlias = Callable[..., Value]
-"""From the op's operands, in order, to its result."""
+Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
+"""From the op's operands, in order, to its result, or to a tuple of its results where it has several."""
 
 
 def function_of(op: LiftedOp) -> Function:
@@ -55,13 +60,20 @@ def function_of(op: LiftedOp) -> Function:
 
 
 def _matmul(op: MatmulOp) -> Function:
-    is_transposed = isinstance(op.weight.type, RowsType) and op.weight.type.is_transposed
+    outputs = _outputs(op.weight)
+    return lambda x, weight: meanings.product(_activation(x), outputs(weight))
 
-    def run(x: Floats | QuantizedRows, weight: Floats) -> Floats:
-        rows = x.dequantize() if isinstance(x, QuantizedRows) else x
-        return meanings.product(rows, weight if is_transposed else weight.T)
 
-    return run
+def _activation(x: Floats | QuantizedRows) -> Floats:
+    """The f32 rows that an activation stands for."""
+    return x.dequantize() if isinstance(x, QuantizedRows) else x
+
+
+def _outputs(weight: SSAValue) -> Callable[[Floats], Floats]:
+    """What gives a product's matrix as rows that are its outputs."""
+    if isinstance(weight.type, RowsType) and weight.type.is_transposed:
+        return lambda held: held
+    return lambda held: held.T
 
 
 def _quantize(op: QuantizeOp) -> Function:
@@ -214,6 +226,100 @@ def _advance(op: AdvanceOp) -> Function:
     return lambda position: position + by
 
 
+def _decay(op: DecayOp) -> Function:
+    return meanings.decay
+
+
+def _l2_norm(op: L2NormOp) -> Function:
+    cols, eps = op.cols.value.data, op.eps.value.data
+    return lambda x: meanings.l2_norm(x, cols, eps)
+
+
+def _causal_conv(op: CausalConvOp) -> Function:
+    return meanings.causal_conv
+
+
+def _gated_delta(op: GatedDeltaOp) -> Function:
+    key_heads, eps, gate = op.key_heads.value.data, op.eps.value.data, Activation(op.gate.data.value)
+    return lambda *operands: meanings.gated_delta(*operands, key_heads=key_heads, eps=eps, gate=gate)
+
+
+def _moe(op: MoeOp) -> Function:
+    routing = meanings.Routing(
+        top_k=op.top_k.value.data,
+        scores=op.scores.data,
+        renormalize=op.renormalize is not None,
+        routed_scale=1.0 if op.routed_scale is None else op.routed_scale.value.data,
+        groups=None
+        if op.groups is None or op.kept_groups is None
+        else (op.groups.value.data, op.kept_groups.value.data),
+    )
+    hidden, act, weigh_inputs = op.hidden.value.data, op.act.data, op.weigh_inputs is not None
+    limit = None if op.limit is None else op.limit.value.data
+    matrices = {name: _outputs(getattr(op, name)) for name in ("router", "gate", "up", "down")}
+    # What runs over quantized rows runs on integer units throughout: the hidden rows are quantized alike.
+    planes = op.x.type.planes.data if isinstance(op.x.type, Q8Type) else 0
+    names = [name for name in _MOE_OPERANDS if getattr(op, name) is not None]
+
+    def run(*operands: Any) -> Floats:
+        given = dict(zip(names, operands, strict=True))
+        w = {name: outputs(given[name]) for name, outputs in matrices.items()}
+        x = _activation(given["x"])
+        routed = _activation(given["router_x"]) if "router_x" in given else x
+        biases = {name: given.get(name) for name in ("gate_bias", "up_bias", "down_bias")}
+        return meanings.mixture(
+            x,
+            meanings.product(routed, w["router"], given.get("router_bias")),
+            routing,
+            meanings.Experts(w["gate"], w["up"], w["down"], hidden, act, limit, **biases),
+            selection_bias=given.get("selection_bias"),
+            weigh_inputs=weigh_inputs,
+            hidden_planes=planes,
+        )
+
+    return run
+
+
+_MOE_OPERANDS = [name for name, _ in MoeOp.get_irdl_definition().operands]
+
+
+def _join(op: JoinOp) -> Function:
+    heads = op.heads.value.data
+    return lambda a, b: meanings.join(a, b, heads)
+
+
+def _head_matmul(op: HeadMatmulOp) -> Function:
+    heads, kind = op.heads.value.data, op.weight.type
+    rows_are_outputs = isinstance(kind, RowsType) and kind.is_transposed
+
+    def run(x: Floats | QuantizedRows, weight: Floats) -> Floats:
+        matrices = meanings.head_matrices(weight, heads, rows_are_outputs=rows_are_outputs)
+        return meanings.head_product(_activation(x), matrices)
+
+    return run
+
+
+def _int_requant(op: IntRequantOp) -> Function:
+    multiplier, shift, zero_point = op.multiplier.value.data, op.shift.value.data, op.zero_point.value.data
+    return lambda x: meanings.requantize(x, multiplier, shift, zero_point)
+
+
+def _int_clamp(op: IntClampOp) -> Function:
+    low, high = op.low.value.data, op.high.value.data
+    return lambda x: meanings.clamp(x, low, high)
+
+
+def _full_attention(op: FullAttentionOp) -> Function:
+    heads, kv_heads, scale = op.heads.value.data, op.kv_heads.value.data, op.effective_scale
+    # Attention without a position: every row sees every row of the tables.
+    return lambda q, keys, values: meanings.attention(q, keys, values, None, heads, kv_heads, scale)
+
+
+def _lut_attention(op: LutAttentionOp) -> Function:
+    heads, kv_heads, step = op.heads.value.data, op.kv_heads.value.data, op.step.value.data
+    return lambda q, keys, values, table: meanings.lut_attention(q, keys, values, table, heads, kv_heads, step)
+
+
 def shape_of(kind: Attribute) -> tuple[int, ...]:
     """The sizes of a tensor type."""
     if not isinstance(kind, TensorType):
@@ -243,6 +349,17 @@ MEANINGS: dict[type[LiftedOp], Callable[[Any], Function]] = {
     TransposeOp: _transpose,
     ArgMaxOp: _arg_max,
     AdvanceOp: _advance,
+    DecayOp: _decay,
+    L2NormOp: _l2_norm,
+    CausalConvOp: _causal_conv,
+    GatedDeltaOp: _gated_delta,
+    MoeOp: _moe,
+    JoinOp: _join,
+    HeadMatmulOp: _head_matmul,
+    IntRequantOp: _int_requant,
+    IntClampOp: _int_clamp,
+    FullAttentionOp: _full_attention,
+    LutAttentionOp: _lut_attention,
 }
 
 __all__ = ["MEANINGS", "Function", "Value", "function_of", "shape_of"]

@@ -91,7 +91,8 @@ class StepInterpreter:
                 self._slots.update(zip(op.outputs, self._slots_of(op, op.yielded), strict=True))
             elif isinstance(op, LiftedOp):
                 operands = self._slots_of(op, op.operands)
-                self._instructions.append(_instruction(function_of(op), operands, self._slot(op.results[0])))
+                results = [self._slot(value) for value in op.results]
+                self._instructions.append(_instruction(function_of(op), operands, results))
             elif op is not block.last_op:
                 raise InterpretationError(located(op, f"expected lifted ops and constants in a step, got {op.name}"))
 
@@ -100,26 +101,40 @@ _NOTHING: Value = np.zeros(0, np.float32)
 """What a slot holds before its instruction has run."""
 
 
-def _instruction(function: Function, operands: list[int], result: int) -> Instruction:
+def _instruction(function: Function, operands: list[int], results: list[int]) -> Instruction:
+    if len(results) != 1:
+        return _of_several(function, operands, results)
+    (result,) = results
+    single = cast(Callable[..., Value], function)
     match operands:
         case [a]:
 
             def one(values: list[Value]) -> None:
-                values[result] = function(values[a])
+                values[result] = single(values[a])
 
             return one
         case [a, b]:
 
             def two(values: list[Value]) -> None:
-                values[result] = function(values[a], values[b])
+                values[result] = single(values[a], values[b])
 
             return two
         case _:
 
             def many(values: list[Value]) -> None:
-                values[result] = function(*[values[k] for k in operands])
+                values[result] = single(*[values[k] for k in operands])
 
             return many
+
+
+def _of_several(function: Function, operands: list[int], results: list[int]) -> Instruction:
+    several = cast(Callable[..., tuple[Value, ...]], function)
+
+    def run(values: list[Value]) -> None:
+        for slot, value in zip(results, several(*[values[k] for k in operands]), strict=True):
+            values[slot] = value
+
+    return run
 
 
 def _array_type(kind: Attribute, what: str) -> tuple[tuple[int, ...], np.dtype[Any]]:

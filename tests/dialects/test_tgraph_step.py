@@ -53,6 +53,10 @@ def test_what_a_step_says():
     assert step_io(func) == StepIo(token=2, position=1, states={0: "keys"}, carries={1: 0, 2: 2}, logits=0)
 
 
+def test_a_step_of_several_tokens():
+    assert step_io(step(TOKEN.replace("1x", "5x"), "")).token == 0
+
+
 def test_a_step_without_position_or_logits():
     assert step_io(step(TOKEN, "tensor<1xi32>")) == StepIo(token=0, position=None, states={}, carries={}, logits=None)
 
@@ -63,6 +67,37 @@ def test_a_step_without_position_or_logits():
         (POSITION, "tensor<1xi32>", "expected one tgraph.token argument and at most one tgraph.position, got 0 and 1"),
         (f"{TOKEN}, {TOKEN}", "tensor<1xi32>", "got 2 and 0"),
         (f"{TOKEN}, {POSITION}, {POSITION}", "tensor<1xi32>", "got 1 and 2"),
+        (
+            "tensor<1x1xi32> {tgraph.token}",
+            "",
+            "step @step argument 0: expected tgraph.token to be tensor<Nxi32>, got tensor<1x1xi32>",
+        ),
+        (
+            "tensor<4xf32> {tgraph.token}",
+            "",
+            "step @step argument 0: expected tgraph.token to be tensor<Nxi32>, got tensor<4xf32>",
+        ),
+        (
+            "tensor<?xi32> {tgraph.token}",
+            "",
+            "step @step argument 0: expected tgraph.token to be tensor<Nxi32>, got tensor<?xi32>",
+        ),
+        ("i32 {tgraph.token}", "", "step @step argument 0: expected tgraph.token to be tensor<Nxi32>, got i32"),
+        (
+            f"{TOKEN}, tensor<2xi32> {{tgraph.position}}",
+            "",
+            "step @step argument 1: expected tgraph.position to be tensor<1xi32>, got tensor<2xi32>",
+        ),
+        (
+            f"{TOKEN}, tensor<1xf32> {{tgraph.position}}",
+            "",
+            "step @step argument 1: expected tgraph.position to be tensor<1xi32>, got tensor<1xf32>",
+        ),
+        (
+            TOKEN,
+            "tensor<1x8xf32> {tgraph.logits}, tensor<1xi32>, tensor<1x8xf32> {tgraph.logits}",
+            "step @step: expected at most one tgraph.logits result, got 2",
+        ),
         (
             f"{TOKEN}, tensor<4xf32> {{tgraph.state}}",
             "tensor<4xf32> {tgraph.carry = 1}",

@@ -127,7 +127,7 @@ func.func @attention_past_its_tables(%q: tensor<2x64xf32>, %k: tensor<1x32xf32>,
 // -----
 
 // CHECK: sym_name = "attention_of_a_zero_softcap"
-// CHECK: | Operation does not verify: attention softcap: expected more than 0, got 0.0
+// CHECK: | Operation does not verify: attention softcap: expected a finite number of more than 0, got 0.0
 func.func @attention_of_a_zero_softcap(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %v: tensor<32x32xf32>, %p: tensor<1xi32>) {
   %o = tgraph.attention %q, %k, %v at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 softcap 0.0 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
   func.return
@@ -136,7 +136,7 @@ func.func @attention_of_a_zero_softcap(%q: tensor<2x64xf32>, %k: tensor<32x32xf3
 // -----
 
 // CHECK: sym_name = "attention_of_a_nan_softcap"
-// CHECK: | Operation does not verify: attention softcap: expected more than 0, got nan
+// CHECK: | Operation does not verify: attention softcap: expected a finite number of more than 0, got nan
 func.func @attention_of_a_nan_softcap(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %v: tensor<32x32xf32>, %p: tensor<1xi32>) {
   %o = tgraph.attention %q, %k, %v at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 softcap 0x7fc00000 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
   func.return

@@ -262,7 +262,7 @@ func.func @scale_to_integers(%x: tensor<2x64xf32>) {
 // -----
 
 // CHECK: sym_name = "softcap_of_zero"
-// CHECK: | Operation does not verify: softcap: expected a cap of more than 0, got 0.0
+// CHECK: | Operation does not verify: softcap at: expected a finite number of more than 0, got 0.0
 func.func @softcap_of_zero(%x: tensor<2x64xf32>) {
   %y = tgraph.softcap %x at 0.0 : tensor<2x64xf32> -> tensor<2x64xf32>
   func.return

@@ -64,7 +64,7 @@ func.func @softmax_with_an_eps(%x: tensor<2x64xf32>) {
 // -----
 
 // CHECK: sym_name = "rms_without_an_eps"
-// CHECK: | Operation does not verify: fused_row rms: expected eps of at least 0, got None
+// CHECK: | Operation does not verify: fused_row rms: expected an eps, got none
 func.func @rms_without_an_eps(%x: tensor<2x64xf32>) {
   %y = tgraph.fused_row rms %x cols 64 : tensor<2x64xf32>
   func.return
@@ -73,7 +73,7 @@ func.func @rms_without_an_eps(%x: tensor<2x64xf32>) {
 // -----
 
 // CHECK: sym_name = "layernorm_without_an_eps"
-// CHECK: | Operation does not verify: fused_row layernorm: expected eps of at least 0, got None
+// CHECK: | Operation does not verify: fused_row layernorm: expected an eps, got none
 func.func @layernorm_without_an_eps(%x: tensor<2x64xf32>) {
   %y = tgraph.fused_row layernorm %x cols 64 : tensor<2x64xf32>
   func.return
@@ -82,7 +82,7 @@ func.func @layernorm_without_an_eps(%x: tensor<2x64xf32>) {
 // -----
 
 // CHECK: sym_name = "rms_of_a_negative_eps"
-// CHECK: | Operation does not verify: fused_row rms: expected eps of at least 0, got -1.0
+// CHECK: | Operation does not verify: fused_row eps: expected a finite number of at least 0, got -1.0
 func.func @rms_of_a_negative_eps(%x: tensor<2x64xf32>) {
   %y = tgraph.fused_row rms %x cols 64 eps -1.0 : tensor<2x64xf32>
   func.return
@@ -91,7 +91,7 @@ func.func @rms_of_a_negative_eps(%x: tensor<2x64xf32>) {
 // -----
 
 // CHECK: sym_name = "rms_of_a_nan_eps"
-// CHECK: | Operation does not verify: fused_row rms: expected eps of at least 0, got nan
+// CHECK: | Operation does not verify: fused_row eps: expected a finite number of at least 0, got nan
 func.func @rms_of_a_nan_eps(%x: tensor<2x64xf32>) {
   %y = tgraph.fused_row rms %x cols 64 eps 0x7fc00000 : tensor<2x64xf32>
   func.return
