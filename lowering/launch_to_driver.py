@@ -19,7 +19,7 @@ from lanelink.dialects.driver import Architecture, FunctionOp, LaunchOp, ModuleO
 from lanelink.dialects.driver.attributes import AddressAttr, NullAttr
 from lanelink.dialects.driver.launch import ArgumentAttr
 from lanelink.dialects.launch import CompoundLaunch, Launch, TargetAttr, ViewOp
-from lanelink.dialects.launch.step import launches
+from lanelink.dialects.launch.step import launches, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.step import located, step_function
 from lanelink.lowering.driver_buffers import DriverBuffers, StepIoBuffers, step_buffers
@@ -64,6 +64,8 @@ class LowerToDriverPass(ModulePass):
                 f"got {architecture.value}"
             )
         func = step_function(op)
+        # xDSL's own driver verifies ops alone; a launch that is lost or repeated must not reach the device.
+        verify_linked(func)
         lowering = _Lowering(func, chip, architecture, self.dependent)
         step = lowering.run()
         parent = func.parent_block()
