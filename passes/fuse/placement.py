@@ -75,7 +75,7 @@ def _read_by_units(op: Operation) -> tuple[SSAValue, int] | None:
 def _units_in_place(op: Operation) -> Parts | None:
     """
     Two producers, each of which writes one unit of its result after another, then the join that alone reads both and
-    whose heads are those units.
+    whose heads are those units. A producer may be such a join itself, but not one of joins: regions nest no deeper.
     """
     if not isinstance(op, JoinOp):
         return None
@@ -88,10 +88,17 @@ def _units_in_place(op: Operation) -> Parts | None:
 def _producer(value: SSAValue, heads: int) -> Part | None:
     """What makes a value read once, in so many units a row."""
     source = value.owner
-    if not isinstance(source, Part) or not is_read_once(value):
+    if not isinstance(source, Part) or not is_read_once(value) or _is_nested(source):
         return None
     _, width = matrix(value, "join operand")
     return source if _unit(source) == width // heads else None
+
+
+def _is_nested(op: Part) -> bool:
+    """Whether an op is a join in place of joins in place."""
+    return is_fused(op, FusionClass.UNITS_IN_PLACE) and any(
+        is_fused(part, FusionClass.UNITS_IN_PLACE) for part in op.parts
+    )
 
 
 def _unit(op: Part) -> int | None:

@@ -83,6 +83,26 @@ func.func @whole_rows(%x: tensor<1x64xf32>, %w: !tgraph.rows<bf16, 32x64, transp
   func.return %z : tensor<1x128xf32>
 }
 
+// Joins of joins of joins: two deep and no deeper.
+// CHECK-LABEL: func.func @deep
+func.func @deep(%x: tensor<1x64xf32>) -> tensor<1x256xf32> {
+  // CHECK-NEXT: %c = tgraph.fused units_in_place(
+  // CHECK:        tgraph.fused units_in_place(
+  // CHECK:        tgraph.yield {{.*}} : tensor<1x192xf32>
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tgraph.fused_row
+  // CHECK-NEXT: %d = tgraph.join %c,
+  // CHECK-NEXT: func.return
+  %0 = tgraph.fused_row rms %x cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  %1 = tgraph.fused_row rms %x cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  %b = tgraph.join %0, %1 heads 1 : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x128xf32>
+  %2 = tgraph.fused_row rms %x cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  %c = tgraph.join %b, %2 heads 1 : (tensor<1x128xf32>, tensor<1x64xf32>) -> tensor<1x192xf32>
+  %3 = tgraph.fused_row rms %x cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  %d = tgraph.join %c, %3 heads 1 : (tensor<1x192xf32>, tensor<1x64xf32>) -> tensor<1x256xf32>
+  func.return %d : tensor<1x256xf32>
+}
+
 // -----
 
 // CHECK-LABEL: func.func @operand_leaves
