@@ -18,8 +18,8 @@ LARGEST_SHIFT = 62
 class IntRequantOp(LiftedOp):
     """
     i32 accumulators to a narrower scale: round(x · multiplier / 2^shift) + zero_point, halves away from zero (Jacob et
-    al., "Quantization and training of neural networks for efficient integer-arithmetic-only inference"). What i32 does not hold becomes its
-    nearest end.
+    al., "Quantization and training of neural networks for efficient integer-arithmetic-only inference").
+    What i32 does not hold becomes its nearest end.
 
     Example:
     ```mlir

@@ -209,8 +209,10 @@ class MoeOp(LiftedOp):
         if isinstance(self.x.type, Q8Type):
             for name in ("gate", "up", "down"):
                 kind = getattr(self, name).type
-                if not isinstance(kind, RowsType) or not kind.format.data.is_block:
-                    raise VerifyException(f"moe {name}: expected rows of a block format over a quantized x, got {kind}")
+                if not isinstance(kind, RowsType) or not kind.format.data.is_block or not kind.is_transposed:
+                    raise VerifyException(
+                        f"moe {name}: expected transposed rows of a block format over a quantized x, got {kind}"
+                    )
             router = self.router.type
             if self.router_x is None and not (isinstance(router, RowsType) and router.format.data.is_block):
                 raise VerifyException(f"moe router_x: expected f32 rows for a router of {router}, got none")

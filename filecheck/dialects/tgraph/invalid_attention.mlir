@@ -177,3 +177,30 @@ func.func @attention_by_an_i32_count(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>
   %o = "tgraph.attention"(%q, %k, %k) <{heads = 4 : i32, kv_heads = 2 : i64, head_dim = 16 : i64, value_dim = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<2x64xf32>
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "attention_of_an_infinite_softcap"
+// CHECK: | Operation does not verify: attention softcap: expected a finite number of more than 0, got inf
+func.func @attention_of_an_infinite_softcap(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %p: tensor<1xi32>) {
+  %o = tgraph.attention %q, %k, %k at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 softcap 0x7f800000 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "attention_of_an_infinite_scale"
+// CHECK: | Operation does not verify: attention scale: expected a finite number, got inf
+func.func @attention_of_an_infinite_scale(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %p: tensor<1xi32>) {
+  %o = tgraph.attention %q, %k, %k at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 scale 0x7f800000 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "attention_of_a_nan_scale"
+// CHECK: | Operation does not verify: attention scale: expected a finite number, got nan
+func.func @attention_of_a_nan_scale(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %p: tensor<1xi32>) {
+  %o = tgraph.attention %q, %k, %k at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 scale 0x7fc00000 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
+  func.return
+}

@@ -285,3 +285,48 @@ func.func @scale_by_a_double(%x: tensor<2x64xf32>) {
   %y = "tgraph.scale"(%x) <{factor = 2.0 : f64}> : (tensor<2x64xf32>) -> tensor<2x64xf32>
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "scale_by_infinity"
+// CHECK: | Operation does not verify: scale by: expected a finite number, got -inf
+func.func @scale_by_infinity(%x: tensor<2x64xf32>) {
+  %y = tgraph.scale %x by 0xff800000 : tensor<2x64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "scale_by_nan"
+// CHECK: | Operation does not verify: scale by: expected a finite number, got nan
+func.func @scale_by_nan(%x: tensor<2x64xf32>) {
+  %y = tgraph.scale %x by 0x7fc01234 : tensor<2x64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "softcap_at_infinity"
+// CHECK: | Operation does not verify: softcap at: expected a finite number of more than 0, got inf
+func.func @softcap_at_infinity(%x: tensor<2x64xf32>) {
+  %y = tgraph.softcap %x at 0x7f800000 : tensor<2x64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "softcap_at_nan"
+// CHECK: | Operation does not verify: softcap at: expected a finite number of more than 0, got nan
+func.func @softcap_at_nan(%x: tensor<2x64xf32>) {
+  %y = tgraph.softcap %x at 0x7fc00000 : tensor<2x64xf32> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "silu_of_a_negative_number"
+// CHECK: | Operation does not verify: tgraph.silu number: expected at least 0, got -1
+func.func @silu_of_a_negative_number(%x: tensor<2x64xf32>) {
+  %y = tgraph.silu %x number -1 : tensor<2x64xf32> -> tensor<2x64xf32>
+  func.return
+}

@@ -284,3 +284,21 @@ func.func @rope_at_two_positions(%x: tensor<2x64xf32>, %c: tensor<32x8xf32>, %s:
   %y = tgraph.rope %x, %c, %s at %p heads 4 head_dim 16 half 8 : (tensor<2x64xf32>, tensor<32x8xf32>, tensor<32x8xf32>, tensor<2xi32>) -> tensor<2x64xf32>
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "rms_of_an_infinite_eps"
+// CHECK: | Operation does not verify: fused_row eps: expected a finite number of at least 0, got inf
+func.func @rms_of_an_infinite_eps(%x: tensor<2x64xf32>) {
+  %y = tgraph.fused_row rms %x cols 64 eps 0x7f800000 : tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "fused_row_of_a_negative_number"
+// CHECK: | Operation does not verify: tgraph.fused_row number: expected at least 0, got -1
+func.func @fused_row_of_a_negative_number(%x: tensor<2x64xf32>) {
+  %y = tgraph.fused_row rms %x cols 64 eps 1.0 number -1 : tensor<2x64xf32>
+  func.return
+}
