@@ -29,6 +29,7 @@ from lanelink.frontend.text import Text, open_text
 from lanelink.lowering.emulator import EmulatorError
 from lanelink.lowering.runtime.backend import BackendError, generate
 from lanelink.lowering.weights import WeightError
+from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
 from lanelink.write import write_whole
 
@@ -148,6 +149,7 @@ def read_module(path: Path) -> ModuleOp:
         raise InputError(
             f"{path}: expected UTF-8 text, got byte {error.object[error.start]:#04x} at {error.start}"
         ) from None
+    check_quotes(text, str(path))
     try:
         module = Parser(ctx, text, str(path)).parse_module()
     except RecursionError:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from io import StringIO
+from contextlib import suppress
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.frontend.mlir import MLIRFrontend
+from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
 from lanelink.write import write_whole
 
@@ -26,6 +30,15 @@ class OptMain(xDSLOptMain):
         # Held back until the end: a fault in a later chunk must not leave half a file.
         self._held = _Unclosed()
         return self._held
+
+    def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
+        if parse_spec(self.args.frontend or file_extension).name == MLIRFrontend.name:
+            data = chunk.read()
+            chunk = BytesIO(data)
+            # Bytes that are no text are the parser's to refuse. The driver adds the chunk's line to what is raised.
+            with suppress(UnicodeDecodeError):
+                check_quotes(data.decode(), self.get_input_name())
+        return super().parse_chunk(chunk, file_extension, start_offset)
 
     def apply_passes(self, prog: ModuleOp) -> None:
         if not self.args.disable_verify:
