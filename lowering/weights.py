@@ -12,14 +12,13 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, TableKind
 from lanelink.dialects.tgraph.constant import ConstantOp
-from lanelink.dialects.tgraph.fused import FusedOp
-from lanelink.dialects.tgraph.products import MatmulOp
 from lanelink.lowering.formats import CODECS, FormatError, decode, encode, file_rows
+from lanelink.lowering.ranges import draw_of, terms_of
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
@@ -137,11 +136,13 @@ def resolve(module: ModuleOp, source: Source, progress: Callable[[str], None] | 
     return _gather(module, one)
 
 
-def random_weights(module: ModuleOp, seed: int = 0) -> Constants:
+def random_weights(module: ModuleOp, seed: int = 0, magnitude: float = 1.0) -> Constants:
     """Random arrays in place of a checkpoint, the same for the same names, shapes and seed.
 
     A product's matrix has variance 1 / k, a table that is only gathered from variance 1, norm weights lie about 1 and
-    biases about 0, so that activations stay of order 1. The rows of a matrix of more than 2^20 values repeat.
+    biases about 0, so that activations stay of order 1; `lowering.ranges` has what an op needs beside that. The rows of
+    a matrix of more than 2^20 values repeat.
+    `magnitude` multiplies everything of two sizes or more: where it is the root of a norm's eps, that eps counts.
     """
     deviations = {op: _deviation(op) for op in constants_of(module)}
     smallest: dict[str, float] = {}
@@ -152,7 +153,7 @@ def random_weights(module: ModuleOp, seed: int = 0) -> Constants:
 
     def one(op: ConstantOp, attr: CheckpointAttr) -> StoredRows | Floats:
         name = attr.tensor.data
-        return _random(op, np.random.default_rng([seed, crc32(name.encode())]), smallest[name])
+        return _random(op, np.random.default_rng([seed, crc32(name.encode())]), smallest[name], magnitude)
 
     return _gather(module, one)
 
@@ -231,34 +232,27 @@ def _deviation(op: ConstantOp) -> float:
     shape, kind = _shape(op), op.result.type
     if isinstance(kind, RowsType) and kind.is_transposed:
         return 1 / sqrt(shape[1])
-    if any(isinstance(reader, MatmulOp) for reader in _readers(op.result)):
-        return 1 / sqrt(shape[0])
-    return 1.0
+    terms = terms_of(op.result)
+    return 1.0 if terms is None else 1 / sqrt(terms)
 
 
-def _readers(value: SSAValue) -> Iterator[Operation]:
-    """The ops that read a value, looking into fused ops."""
-    for use in value.uses:
-        if isinstance(use.operation, FusedOp):
-            yield from _readers(use.operation.body.block.args[use.index])
-        else:
-            yield use.operation
-
-
-def _random(op: ConstantOp, rng: np.random.Generator, deviation: float) -> StoredRows | Floats:
+def _random(op: ConstantOp, rng: np.random.Generator, deviation: float, magnitude: float) -> StoredRows | Floats:
     shape, kind = _shape(op), op.result.type
     if isinstance(kind, RowsType):
         rows, cols = shape
         drawn = min(rows, max(1, _POOL_VALUES // cols))
-        values = rng.standard_normal((drawn, cols), np.float32) * np.float32(deviation)
+        values = rng.standard_normal((drawn, cols), np.float32) * np.float32(deviation * magnitude)
         data = encode(kind.format.data, values)
         return StoredRows(
             kind.format.data, rows, cols, data if drawn == rows else np.resize(data, (rows, data.shape[1]))
         )
+    draw = draw_of(op.result)
+    if draw is not None:
+        return draw(rng, shape).astype(np.float32) * np.float32(1.0 if len(shape) == 1 else magnitude)
     values = rng.standard_normal(shape, np.float32)
     if len(shape) == 1:
         return np.float32(1) + np.float32(0.1) * values  # a norm's weight
-    return values * np.float32(0.1 if shape[0] == 1 else deviation)
+    return values * np.float32((0.1 if shape[0] == 1 else deviation) * magnitude)
 
 
 __all__ = [

@@ -11,15 +11,25 @@ import numpy.typing as npt
 import pytest
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.test import TestOp as OtherOp
+from xdsl.ir import Block, Region
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import (
+    AttentionOp,
+    CausalConvOp,
     CheckpointAttr,
     ConstantOp,
+    DecayOp,
+    FusedOp,
+    FusionClass,
+    HeadMatmulOp,
+    LutAttentionOp,
     MatmulOp,
+    MoeOp,
     RopeTableAttr,
     RowsType,
     TableKind,
+    YieldOp,
 )
 from lanelink.lowering import weights
 from lanelink.lowering.formats import decode, encode
@@ -182,6 +192,85 @@ def test_random_weights_keep_activations_of_order_one():
         assert drawn.std() == pytest.approx(deviation, rel=0.1)
     assert found.rows(tied) is found.rows(tied_head)
     assert found.rows(product).data.shape == (300, Format.Q8_0.row_bytes(512))
+
+
+def drawn(*ops: Any) -> list[Array]:
+    """The random values of the constants among `ops`."""
+    found = random_weights(ModuleOp(list(ops)), seed=7)
+    return [found.values(op) for op in ops if isinstance(op, ConstantOp)]
+
+
+def activations(*shapes: tuple[int, ...]) -> OtherOp:
+    return OtherOp(result_types=[TensorType(f32, shape) for shape in shapes])
+
+
+def test_a_delta_rules_decay_takes_its_first_values():
+    a_log, dt_bias, x = values("a", 3000), values("d", 3000), activations((1, 3000))
+    logs, biases = drawn(x, a_log, dt_bias, DecayOp(x.results[0], dt_bias.result, a_log.result))
+    assert 1 <= np.exp(logs).min() < 1.1
+    assert 15.9 < np.exp(logs).max() <= 16
+    assert np.exp(logs).mean() == pytest.approx(8.5, rel=0.05)
+    steps = np.logaddexp(0, biases.astype(np.float64))
+    assert 0.00099 < steps.min() < 0.0011
+    assert 0.095 < steps.max() < 0.1001
+    assert np.log(steps).mean() == pytest.approx(np.log(0.01), abs=0.1)
+
+
+def test_taps_sum_to_order_one():
+    x, ring, taps = activations((1, 2000)), activations((3, 2000)), values("w", 2000, 4)
+    (w,) = drawn(x, ring, taps, CausalConvOp(x.results[0], taps.result, ring.results[0]))
+    assert w.std() == pytest.approx(0.5, rel=0.05)
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_one_matrix_a_head_keeps_its_rows_of_order_one(by_rows: bool):
+    """Rows that are a head's inputs, whose number is not that of the matrix's rows."""
+    x = activations((1, 64 * 25))
+    w = rows("w", Format.F32, (64 * 25, 8), transposed=False) if by_rows else values("w", 64 * 25, 8)
+    (held,) = drawn(x, w, HeadMatmulOp(x.results[0], w.result, heads=64, inputs=25, outputs=8))
+    assert held.std() == pytest.approx(0.2, rel=0.05)
+
+
+def test_a_mixtures_matrices_and_biases():
+    """Of values and of rows; a matrix's deviation goes by its inputs, and no bias by its shape."""
+    x = activations((1, 100))
+    router, gate = values("router", 100, 16), values("gate", 100, 16 * 25)
+    up, down = rows("up", Format.F32, (16 * 25, 100)), values("down", 25, 16 * 100)
+    shapes = {"router_bias": (1, 16), "gate_bias": (16, 25), "up_bias": (16, 25), "down_bias": (16, 100)}
+    biases = {name: values(name, *shape) for name, shape in (shapes | {"selection_bias": (1, 16)}).items()}
+    moe = MoeOp(
+        *(x.results[0], router.result, gate.result, up.result, down.result),
+        experts=16,
+        top_k=4,
+        hidden=25,
+        biases={name: op.result for name, op in biases.items()},
+    )
+    matrices = drawn(x, router, gate, up, down, *biases.values(), moe)
+    for held, deviation in zip(matrices, [0.1, 0.1, 0.1, 0.2, *[0.1] * 5], strict=True):
+        assert held.mean() == pytest.approx(0, abs=0.06)
+        assert held.std() == pytest.approx(deviation, rel=0.1 if held.size > 100 else 0.5)
+
+
+def test_sinks_lie_about_zero_and_tables_rise():
+    q, k, sinks, table = activations((1, 2000)), activations((4, 2000)), values("s", 2000), values("t", 64)
+    heads = {"heads": 2000, "kv_heads": 2000, "head_dim": 1}
+    attends = AttentionOp(q.results[0], *[k.results[0]] * 2, None, sinks=sinks.result, **heads)
+    looks = LutAttentionOp(q.results[0], *[k.results[0]] * 2, table.result, step=1.0, **heads)
+    found = drawn(q, k, sinks, table, attends, looks)
+    assert (found[0].mean(), found[0].std()) == (pytest.approx(0, abs=0.05), pytest.approx(1, rel=0.05))
+    assert (np.diff(found[1]) >= 0).all()
+    assert 0 <= found[1][0] < 0.1 and 0.9 < found[1][-1] <= 1
+
+
+def test_a_constants_reader_is_seen_inside_fused_ops():
+    x, taps, ring = activations((1, 2000)), values("w", 2000, 4), activations((3, 2000))
+    body = Block(arg_types=[taps.result.type, x.results[0].type, ring.results[0].type])
+    conv = CausalConvOp(body.args[1], body.args[0], body.args[2])
+    body.add_ops([conv, YieldOp(conv.result)])
+    inputs = [taps.result, x.results[0], ring.results[0]]
+    fused = FusedOp(FusionClass.CONV_PARTS, inputs, [conv.result.type], Region(body))
+    (w,) = drawn(x, taps, ring, fused)
+    assert w.std() == pytest.approx(0.5, rel=0.05)
 
 
 @pytest.mark.parametrize("head_first", [True, False])
