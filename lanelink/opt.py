@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from lanelink.quotes import check_quotes
+from lanelink.validate import validated
 from lanelink.verify import verify_module
 from lanelink.write import write_whole
 
@@ -25,6 +27,22 @@ class OptMain(xDSLOptMain):
     """xDSL's driver over our dialects and passes; an output file appears only when everything went well."""
 
     _held: StringIO | None = None
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        arg_parser.add_argument(
+            "--validate",
+            action="store_true",
+            help="Run the step on random inputs before and after each pass, and stop where its results differ",
+        )
+        arg_parser.add_argument(
+            "--validate-seed", type=int, default=0, metavar="N", help="What --validate draws its inputs by"
+        )
+
+    def setup_pipeline(self) -> None:
+        super().setup_pipeline()
+        if self.args.validate:
+            self.pipeline = validated(self.pipeline, self.args.validate_seed)
 
     def prepare_output(self) -> IO[str]:
         # Held back until the end: a fault in a later chunk must not leave half a file.

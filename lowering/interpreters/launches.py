@@ -21,12 +21,13 @@ from xdsl.utils.hints import isa
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
-from lanelink.dialects.launch.step import LIFTED
+from lanelink.dialects.launch.step import LIFTED, root
 from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr
 from lanelink.dialects.tgraph.step import located, step_function, step_return
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize
 from lanelink.lowering.functions import Activation, BinaryOp
+from lanelink.lowering.interpreters.arena import UNWRITTEN_INDEX, arena_of, placed, unwrite
 from lanelink.lowering.weights import Constants
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -38,9 +39,6 @@ Results: TypeAlias = Mapping[str, Array]
 """What a launch writes, by operand name; its quantized form is made from `out`."""
 Meaning: TypeAlias = Callable[[Operands], Results]
 Instruction: TypeAlias = Callable[[list[Buffer]], None]
-
-UNWRITTEN_INDEX = np.iinfo(np.int32).min
-"""What an index holds before a launch has written it; f32 holds NaN."""
 
 OpT = TypeVar("OpT", bound=LeafLaunch)
 
@@ -61,6 +59,8 @@ class LaunchInterpreter:
         self._slots: dict[SSAValue, int] = {}
         self._initial: list[Buffer] = []
         self._instructions: list[Instruction] = []
+        self._arena = arena_of(self.func)
+        self._unwritten: dict[SSAValue, Buffer] = {}
         block = self.func.body.block
         self._arguments = [_unwritten(a.type, f"argument {a.index} of @{self.func.sym_name.data}") for a in block.args]
         for argument, initial in zip(block.args, self._arguments, strict=True):
@@ -76,7 +76,7 @@ class LaunchInterpreter:
 
         One contiguous array an argument of the function, of its type's sizes, f32 or i32; InterpretationError
         otherwise. A buffer of the step's own starts as NaN (`UNWRITTEN_INDEX` for indices), so a read of what nothing
-        wrote is seen in what it leads to.
+        wrote is seen in what it leads to. The buffers of a planned step lie in one arena, as the plan says.
         """
         self._check(arguments)
         buffers = self._initial.copy()
@@ -112,24 +112,35 @@ class LaunchInterpreter:
     def _compile(self, op: Operation) -> None:
         match op:
             case launch.ConstantOp():
-                self._slot(op.result, self._constants.values(_at_level_1(op)))
+                self._slot(op.result, self._constants.values(at_level_1(op)))
+            case launch.AllocOp() if self._arena is not None:
+                self._unwritten[op.result] = placed(op, self._arena)
+                self._slot(op.result, self._unwritten[op.result])
             case launch.AllocOp():
                 self._instructions.append(_alloc(op, self._slot(op.result, _NOTHING)))
             case launch.ViewOp():
                 self._instructions.append(_view(op, self._slot_of(op, op.x), self._slot(op.result, _NOTHING)))
             case Launch():
+                self._begin(op)
                 for part, operands in _parts(op, {}):
                     slots = {name: self._slot_of(op, value) for name, value in operands.items()}
                     self._instructions.append(_instruction(part, slots))
             case _:
                 raise InterpretationError(located(op, f"expected launches and buffers in a linked step, got {op.name}"))
 
+    def _begin(self, op: Launch) -> None:
+        """Makes the buffers of an arena that a launch is the first to write unwritten, as it begins."""
+        roots = dict.fromkeys(root(value) for value in op.writes())
+        first = [self._unwritten.pop(value) for value in roots if value in self._unwritten]
+        if first:
+            self._instructions.append(lambda buffers: unwrite(first))
+
 
 _NOTHING: Buffer = np.zeros(0, np.float32)
 """What a slot holds before its instruction has run."""
 
 
-def _at_level_1(op: launch.ConstantOp) -> tgraph.ConstantOp:
+def at_level_1(op: launch.ConstantOp) -> tgraph.ConstantOp:
     """The constant as the tensor graph had it, by which its values are found."""
     kind = op.result.type
     if isa(kind, MemRefType[Attribute]):
@@ -400,4 +411,4 @@ MEANINGS: dict[type[LeafLaunch], Make] = dict(
 )
 """Launch of one kind, or part of one of several → what it writes, made once an op."""
 
-__all__ = ["MEANINGS", "UNWRITTEN_INDEX", "LaunchInterpreter"]
+__all__ = ["MEANINGS", "UNWRITTEN_INDEX", "LaunchInterpreter", "at_level_1"]

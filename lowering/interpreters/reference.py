@@ -25,17 +25,23 @@ from lanelink.lowering.weights import Constants
 
 Array: TypeAlias = npt.NDArray[Any]
 Instruction: TypeAlias = Callable[[list[Value]], None]
+Watch: TypeAlias = Callable[[LiftedOp, Sequence[Value], Sequence[Value]], None]
+"""Told each lifted op as it has run, its operands and its results."""
 
 
 class StepInterpreter:
     """A step ready to run: its function's block as closures, its constants decoded.
 
     Built from a module of one step (`step_function`), or from `func` where it is given, and its resolved constants.
-    Raises InterpretationError for an op without a meaning, WeightError for a constant that `constants` lacks.
+    `watch`, where it is given, is told what every op computes. Raises InterpretationError for an op without a meaning,
+    WeightError for a constant that `constants` lacks.
     """
 
-    def __init__(self, module: ModuleOp, constants: Constants, func: FuncOp | None = None) -> None:
+    def __init__(
+        self, module: ModuleOp, constants: Constants, func: FuncOp | None = None, watch: Watch | None = None
+    ) -> None:
         self.func = step_function(module) if func is None else func
+        self._watch = watch
         self._constants = constants
         self._slots: dict[SSAValue, int] = {}
         self._initial: list[Value] = []
@@ -92,13 +98,25 @@ class StepInterpreter:
             elif isinstance(op, LiftedOp):
                 operands = self._slots_of(op, op.operands)
                 results = [self._slot(value) for value in op.results]
-                self._instructions.append(_instruction(function_of(op), operands, results))
+                function = function_of(op) if self._watch is None else _watched(op, self._watch)
+                self._instructions.append(_instruction(function, operands, results))
             elif op is not block.last_op:
                 raise InterpretationError(located(op, f"expected lifted ops and constants in a step, got {op.name}"))
 
 
 _NOTHING: Value = np.zeros(0, np.float32)
 """What a slot holds before its instruction has run."""
+
+
+def _watched(op: LiftedOp, watch: Watch) -> Function:
+    function = function_of(op)
+
+    def run(*operands: Value) -> Value | tuple[Value, ...]:
+        made = function(*operands)
+        watch(op, operands, made if isinstance(made, tuple) else (made,))
+        return made
+
+    return run
 
 
 def _instruction(function: Function, operands: list[int], results: list[int]) -> Instruction:
@@ -154,4 +172,4 @@ def zero_inputs(func: FuncOp) -> list[Array]:
     return [np.zeros(shape, kind) for shape, kind in types]
 
 
-__all__ = ["StepInterpreter", "zero_inputs"]
+__all__ = ["StepInterpreter", "Watch", "zero_inputs"]

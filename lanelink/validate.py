@@ -1,0 +1,273 @@
+"""
+Translation validation: a step run on random inputs before and after each pass, which must not change what it means.
+
+What is checked depends on what a pass did to the step (docs/validation.md): bit for bit, within the rounding of a link,
+or, where activations were quantized, bit for bit but for the quantizing, which is held to its own bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import DiagnosticException, InterpretationError, VerifyException
+
+from lanelink.dialects.driver import StepOp
+from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.launch.step import LIFTED
+from lanelink.dialects.launch.target import TARGET, Numerics, module_target
+from lanelink.dialects.tgraph import LiftedOp, QuantizeOp
+from lanelink.dialects.tgraph.step import CARRY, LOGITS, located, step_function
+from lanelink.lowering.activations import QuantizedRows
+from lanelink.lowering.interpreters.launches import Array
+from lanelink.lowering.interpreters.levels import Outcome, step_of
+from lanelink.lowering.interpreters.lifted import Value
+from lanelink.lowering.interpreters.reference import StepInterpreter
+from lanelink.lowering.random_step import Trial, marks, trials
+from lanelink.pipeline import PASSES, LanelinkPass
+from lanelink.verify import verify_module
+
+ROUNDING = {
+    # A launch rounds to f32 (2^-24) once where its lifted ops round one by one; a sum of thousands of terms of either
+    # sign loses some digits more.
+    Numerics.DEQUANT: 2e-5,
+    # Where that rounding moves a value across the middle between two quants, its quant moves by one step: 1/127 of its
+    # block's largest value, in a few of the terms of a product, and once more in the products after it.
+    Numerics.INT8: 2 / 127,
+    # A step of the second plane is 1/254 of that.
+    Numerics.TWO_PASS_INT8: 2 / (127 * 254),
+}
+"""How far launches may lie from the lifted ops they are linked from, of the largest value of a result."""
+
+
+class ValidationError(DiagnosticException):
+    """A pass that changed what a step means, or a step that cannot be run to see."""
+
+
+def validate(module: ModuleOp, passes: Sequence[ModulePass], seed: int = 0) -> ModuleOp:
+    """
+    A copy of the module with the passes applied, verified and validated after each.
+
+    `lanelink` stands for the passes it is made of. What `lower-to-driver` makes is not run. Raises ValidationError with
+    the pass, the first result that differs and by how much, VerifyException for a module that is wrong to begin with,
+    and whatever the passes raise.
+    """
+    lowered = module.clone()
+    ctx = Context()
+    verify_module(lowered)
+    validator = Validator(lowered, seed)
+    for each in expanded(passes):
+        each.apply(ctx, lowered)
+        validator.after(each.name, lowered)
+    return lowered
+
+
+def expanded(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
+    """The passes with `lanelink` as those it is made of."""
+    each_expanded = ([kind() for kind in PASSES] if isinstance(each, LanelinkPass) else [each] for each in passes)
+    return tuple(p for some in each_expanded for p in some)
+
+
+def validated(pipeline: PassPipeline, seed: int = 0) -> PassPipeline:
+    """A pipeline that validates the module after each of its passes, before its own callback sees it."""
+    validator: Validator | None = None
+
+    def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        nonlocal validator
+        if previous is None:
+            # Each chunk of a split file begins here.
+            validator = None if following is None else Validator(module, seed)
+        elif validator is not None:
+            validator.after(previous.name, module)
+        if pipeline.callback is not None:
+            pipeline.callback(previous, module, following)
+
+    return PassPipeline(expanded(pipeline.passes), callback)
+
+
+class Validator:
+    """Holds what a step left on random inputs as the last pass found it, and compares what it leaves now."""
+
+    def __init__(self, module: ModuleOp, seed: int = 0) -> None:
+        self._seed = seed
+        self._names = _Names.of(module)
+        numerics = module_target(module).numerics.data if TARGET in module.attributes else Numerics.DEQUANT
+        self._rounding, self._planes = ROUNDING[numerics], numerics.planes
+        try:
+            # Twice the bound: either of the two scores that a choice is between may move by it.
+            self._trials = trials(module, seed, 2 * self._rounding)
+            self._before = _Seen.of(module, self._trials)
+        except (InterpretationError, ValueError) as error:
+            raise ValidationError(f"validate: expected a step that can be run, got: {error}") from None
+
+    def after(self, name: str, module: ModuleOp) -> None:
+        """Compares the step as pass `name` left it with how it was; ValidationError where it means something else."""
+        try:
+            verify_module(module)
+        except VerifyException as error:
+            raise ValidationError(f"validate: {name}: expected a module that verifies, got: {error}") from None
+        if any(isinstance(op, StepOp) for op in module.walk()):
+            # Level 4 is run by the emulator and on the GPU, not in numpy.
+            return
+        try:
+            seen = _Seen.of(module, self._trials)
+            self._compare(name, module, seen)
+        except (InterpretationError, ValueError) as error:
+            raise ValidationError(f"validate: {name}: expected a step that can be run, got: {error}") from None
+        self._before = seen
+
+    def _compare(self, name: str, module: ModuleOp, seen: _Seen) -> None:
+        before = self._before
+        relative = self._rounding if seen.linked and not before.linked else None
+        expected, got = before.outcomes, seen.outcomes
+        if not seen.linked and seen.quantizes != before.quantizes:
+            self._check_quantizes(name, module)
+            expected, got = before.unquantized, _outcomes(_without_quantizes(module), self._trials)
+        for k, (a, b) in enumerate(zip(expected, got, strict=True)):
+            found = self._names.difference(a, b, relative)
+            if found is not None:
+                where = f"seed {self._seed}, trial {k}"
+                if self._trials[k].margin < 2 * self._rounding:
+                    where += f", whose nearest choice is decided by {self._trials[k].margin:.2g} of its largest score"
+                message = f"validate: {name}: step @{self._names.step}: {found} ({where})"
+                raise ValidationError(located(step_function(module), message))
+
+    def _check_quantizes(self, name: str, module: ModuleOp) -> None:
+        """Holds every quantize to the bound of the target's numerics, on what it reads in the trials."""
+
+        def watch(op: LiftedOp, operands: Sequence[Value], results: Sequence[Value]) -> None:
+            if not isinstance(op, QuantizeOp):
+                return
+            x, (made,) = np.asarray(operands[0]), results
+            assert isinstance(made, QuantizedRows)
+            found = quantizing_error(x, made, self._planes)
+            if found is not None:
+                raise ValidationError(located(op, f"validate: {name}: step @{self._names.step}: {op.name}: {found}"))
+
+        for trial in self._trials:
+            StepInterpreter(module, trial.constants, watch=watch).run(trial.arguments)
+
+
+def quantizing_error(x: npt.NDArray[np.float32], made: QuantizedRows, planes: int) -> str | None:
+    """
+    What is wrong with quantized rows of x [rows, cols] in `planes` planes: the first value further off than half a
+    step, amax / 254 of its block, or with a second plane amax / (254 · 254), and f32's own rounding of it.
+    """
+    blocks = x.astype(np.float64).reshape(x.shape[0], -1, BLOCK_VALUES)
+    largest = np.abs(blocks).max(axis=-1, keepdims=True)
+    error = np.abs(made.dequantize().astype(np.float64).reshape(blocks.shape) - blocks)
+    # x/s, its quants and their sum each round to f32 (2^-24); the plane's half step is of what x/s left.
+    bound = largest * (1 / (254 if planes < 2 else 254 * 254) + 8 * 2.0**-24)
+    over = np.argwhere(error > bound)
+    if not over.size:
+        return None
+    row, block, value = (int(k) for k in over[0])
+    at = f"[{row}, {block * BLOCK_VALUES + value}]"
+    got = f"{error[row, block, value]:.3g}"
+    return f"{at}: expected within {bound[row, block, 0]:.3g} of its value ({max(planes, 1)} planes of int8), got {got}"
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a step left on each trial, at what level; `unquantized`: were its quantizes to change nothing."""
+
+    linked: bool
+    quantizes: int
+    outcomes: list[Outcome]
+    unquantized: list[Outcome]
+
+    @staticmethod
+    def of(module: ModuleOp, on: Sequence[Trial]) -> _Seen:
+        linked = LIFTED in step_function(module).attributes
+        quantizes = 0 if linked else sum(isinstance(op, QuantizeOp) for op in module.walk())
+        outcomes = _outcomes(module, on)
+        return _Seen(linked, quantizes, outcomes, _outcomes(_without_quantizes(module), on) if quantizes else outcomes)
+
+
+def _outcomes(module: ModuleOp, on: Sequence[Trial]) -> list[Outcome]:
+    # What senseless weights overflow, they overflow before and after; numpy need not say so.
+    with np.errstate(all="ignore"):
+        return [step_of(module, trial.constants)(trial.arguments) for trial in on]
+
+
+def _without_quantizes(module: ModuleOp) -> ModuleOp:
+    """The step with every reader of quantized rows reading what they were made of; it runs, and need not verify."""
+    plain = module.clone()
+    for op in list(plain.walk()):
+        if isinstance(op, QuantizeOp):
+            op.result.replace_all_uses_with(op.x)
+            Rewriter.erase_op(op)
+    return plain
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the results of a step are called in a diagnostic."""
+
+    step: str
+    arguments: list[str]
+    results: list[str]
+
+    @staticmethod
+    def of(module: ModuleOp) -> _Names:
+        func = step_function(module)
+        marked = marks(func)
+        arguments = [_name("argument", a.index, marked.get(a.index) or a.name_hint) for a in func.body.block.args]
+        count = len(func.function_type.outputs)
+        attrs = [DictionaryAttr({})] * count if func.res_attrs is None else list(func.res_attrs.data)
+        kept = [(k, a.data) for k, a in enumerate(attrs) if CARRY not in a.data]
+        results = [_name("result", k, "logits" if LOGITS in a else None) for k, a in kept]
+        return _Names(func.sym_name.data, arguments, results)
+
+    def difference(self, expected: Outcome, got: Outcome, relative: float | None) -> str | None:
+        """The first difference of two outcomes, in words; none where there is none."""
+        if len(got.results) != len(expected.results) or len(got.arguments) != len(expected.arguments):
+            return (
+                f"expected {len(expected.arguments)} arguments and {len(expected.results)} results carried nowhere, "
+                f"got {len(got.arguments)} and {len(got.results)}"
+            )
+        for name, a, b in self._pairs(expected, got):
+            if (found := _difference(a, b, relative)) is not None:
+                return f"{name} {found}"
+        return None
+
+    def _pairs(self, expected: Outcome, got: Outcome) -> Iterator[tuple[str, Array, Array]]:
+        yield from zip(self.results, expected.results, got.results, strict=True)
+        for name, a, b in zip(self.arguments, expected.arguments, got.arguments, strict=True):
+            yield f"{name} of the next step", a, b
+
+
+def _name(what: str, k: int, called: str | None) -> str:
+    return f"{what} {k}" if called is None else f"{what} {k} ({called})"
+
+
+def _difference(expected: Array, got: Array, relative: float | None) -> str | None:
+    """Where two arrays first differ by more than `relative` of the largest value, or in any bit without it."""
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return f": expected {expected.dtype} of {list(expected.shape)}, got {got.dtype} of {list(got.shape)}"
+    if relative is None or expected.dtype == np.int32:
+        over = expected.view(np.int32) != got.view(np.int32)
+        bound = "where no bit may change" if relative is None else "where whole numbers must be equal"
+    else:
+        finite = np.isfinite(expected)
+        largest = float(np.abs(expected[finite]).max()) if finite.any() else 0.0
+        same = (expected == got) | (np.isnan(expected) & np.isnan(got))
+        with np.errstate(invalid="ignore"):
+            near = np.abs(got.astype(np.float64) - expected) <= relative * largest
+        over = ~(same | near)
+        bound = f"more than {relative * largest:.3g}, which is {relative:.3g} of its largest value"
+    first = np.argwhere(over)
+    if not first.size:
+        return None
+    at = tuple(int(k) for k in first[0])
+    a, b = expected[at].item(), got[at].item()
+    return f"{list(at)}: expected {a:.9g}, got {b:.9g}: {abs(b - a):.3g} apart, {bound}; {len(first)} values differ so"
+
+
+__all__ = ["ROUNDING", "ValidationError", "Validator", "expanded", "quantizing_error", "validate", "validated"]
