@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from lanelink.quotes import check_quotes
-from lanelink.validate import validated
+from lanelink.validate import ValidatedPipeline
 from lanelink.verify import verify_module
 from lanelink.write import write_whole
 
@@ -42,7 +42,7 @@ class OptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         super().setup_pipeline()
         if self.args.validate:
-            self.pipeline = validated(self.pipeline, self.args.validate_seed)
+            self.pipeline = ValidatedPipeline(self.pipeline.passes, self.pipeline.callback, self.args.validate_seed)
 
     def prepare_output(self) -> IO[str]:
         # Held back until the end: a fault in a later chunk must not leave half a file.

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp, f32
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, InterpretationError, VerifyException
 
 from lanelink.dialects.driver import StepOp
 from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.launch import AllocOp
 from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.launch.target import TARGET, Numerics, module_target
-from lanelink.dialects.tgraph import LiftedOp, QuantizeOp
+from lanelink.dialects.tgraph import LiftedOp, Q8Type, QuantizeOp
 from lanelink.dialects.tgraph.step import CARRY, LOGITS, located, step_function
 from lanelink.lowering.activations import QuantizedRows
 from lanelink.lowering.interpreters.launches import Array
@@ -59,12 +61,8 @@ def validate(module: ModuleOp, passes: Sequence[ModulePass], seed: int = 0) -> M
     and whatever the passes raise.
     """
     lowered = module.clone()
-    ctx = Context()
     verify_module(lowered)
-    validator = Validator(lowered, seed)
-    for each in expanded(passes):
-        each.apply(ctx, lowered)
-        validator.after(each.name, lowered)
+    ValidatedPipeline(tuple(passes), seed=seed).apply(Context(), lowered)
     return lowered
 
 
@@ -74,21 +72,29 @@ def expanded(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
     return tuple(p for some in each_expanded for p in some)
 
 
-def validated(pipeline: PassPipeline, seed: int = 0) -> PassPipeline:
-    """A pipeline that validates the module after each of its passes, before its own callback sees it."""
-    validator: Validator | None = None
+@dataclass(frozen=True)
+class ValidatedPipeline(PassPipeline):
+    """Passes one after another, the module validated after each before the callback sees it."""
 
-    def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
-        nonlocal validator
-        if previous is None:
-            # Each chunk of a split file begins here.
-            validator = None if following is None else Validator(module, seed)
-        elif validator is not None:
-            validator.after(previous.name, module)
-        if pipeline.callback is not None:
-            pipeline.callback(previous, module, following)
+    seed: int = 0
 
-    return PassPipeline(expanded(pipeline.passes), callback)
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        passes = expanded(self.passes)
+        validator = Validator(op, self.seed) if passes else None
+        self._call(None, op, passes[0] if passes else None)
+        for k, each in enumerate(passes):
+            try:
+                each.apply(ctx, op)
+            except VerifyException as error:
+                # A pass that verifies what it made, as the link does; a refusal is another exception.
+                raise ValidationError(f"validate: {each.name}: expected a module that verifies, got: {error}") from None
+            assert validator is not None
+            validator.after(each.name, op)
+            self._call(each, op, passes[k + 1] if k + 1 < len(passes) else None)
+
+    def _call(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        if self.callback is not None:
+            self.callback(previous, module, following)
 
 
 class Validator:
@@ -116,23 +122,37 @@ class Validator:
             # Level 4 is run by the emulator and on the GPU, not in numpy.
             return
         try:
-            seen = _Seen.of(module, self._trials)
+            seen = _Seen.of(module, self._trials, self._before)
             self._compare(name, module, seen)
         except (InterpretationError, ValueError) as error:
             raise ValidationError(f"validate: {name}: expected a step that can be run, got: {error}") from None
         self._before = seen
 
     def _compare(self, name: str, module: ModuleOp, seen: _Seen) -> None:
-        before = self._before
-        relative = self._rounding if seen.linked and not before.linked else None
-        expected, got = before.outcomes, seen.outcomes
-        if not seen.linked and seen.quantizes != before.quantizes:
+        before, links = self._before, seen.linked and not self._before.linked
+        if links:
+            self._hold(name, module, before.exact, seen.exact, ROUNDING[Numerics.DEQUANT], ", activations kept in f32")
+            self._hold(name, module, before.outcomes, seen.outcomes, self._rounding)
+        elif seen.quantizes != before.quantizes:
+            self._hold(name, module, before.exact, seen.exact, None, ", activations kept in f32")
             self._check_quantizes(name, module)
-            expected, got = before.unquantized, _outcomes(_without_quantizes(module), self._trials)
-        for k, (a, b) in enumerate(zip(expected, got, strict=True)):
+        else:
+            self._hold(name, module, before.outcomes, seen.outcomes, None)
+
+    def _hold(
+        self,
+        name: str,
+        module: ModuleOp,
+        before: Sequence[Outcome],
+        after: Sequence[Outcome],
+        relative: float | None,
+        how: str = "",
+    ) -> None:
+        """Raises at the first result of any trial that differs by more than `relative`, or in any bit without it."""
+        for k, (a, b) in enumerate(zip(before, after, strict=True)):
             found = self._names.difference(a, b, relative)
             if found is not None:
-                where = f"seed {self._seed}, trial {k}"
+                where = f"seed {self._seed}, trial {k}{how}"
                 if self._trials[k].margin < 2 * self._rounding:
                     where += f", whose nearest choice is decided by {self._trials[k].margin:.2g} of its largest score"
                 message = f"validate: {name}: step @{self._names.step}: {found} ({where})"
@@ -175,19 +195,21 @@ def quantizing_error(x: npt.NDArray[np.float32], made: QuantizedRows, planes: in
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a step left on each trial, at what level; `unquantized`: were its quantizes to change nothing."""
+    """What a step left on each trial, at what level; `exact`: with activations kept in f32."""
 
     linked: bool
     quantizes: int
     outcomes: list[Outcome]
-    unquantized: list[Outcome]
+    exact: list[Outcome]
 
     @staticmethod
-    def of(module: ModuleOp, on: Sequence[Trial]) -> _Seen:
+    def of(module: ModuleOp, on: Sequence[Trial], before: _Seen | None = None) -> _Seen:
         linked = LIFTED in step_function(module).attributes
         quantizes = 0 if linked else sum(isinstance(op, QuantizeOp) for op in module.walk())
         outcomes = _outcomes(module, on)
-        return _Seen(linked, quantizes, outcomes, _outcomes(_without_quantizes(module), on) if quantizes else outcomes)
+        # What a linked step was linked from is compared once.
+        plain = None if linked and (before is None or before.linked) else _exact(module)
+        return _Seen(linked, quantizes, outcomes, outcomes if plain is None else _outcomes(plain, on))
 
 
 def _outcomes(module: ModuleOp, on: Sequence[Trial]) -> list[Outcome]:
@@ -196,14 +218,27 @@ def _outcomes(module: ModuleOp, on: Sequence[Trial]) -> list[Outcome]:
         return [step_of(module, trial.constants)(trial.arguments) for trial in on]
 
 
-def _without_quantizes(module: ModuleOp) -> ModuleOp:
-    """The step with every reader of quantized rows reading what they were made of; it runs, and need not verify."""
+def _exact(module: ModuleOp) -> ModuleOp | None:
+    """
+    The step with quantized rows kept as the f32 rows they are made of, which runs and need not verify; none where it
+    quantizes nothing.
+    """
     plain = module.clone()
-    for op in list(plain.walk()):
+    found = [op for op in plain.walk() if _quantized(op) is not None]
+    for op in found:
         if isinstance(op, QuantizeOp):
             op.result.replace_all_uses_with(op.x)
             Rewriter.erase_op(op)
-    return plain
+        elif (kind := _quantized(op)) is not None:
+            Rewriter.replace_op(op, AllocOp(MemRefType(f32, kind.shape)))
+    return plain if found else None
+
+
+def _quantized(op: Operation) -> Q8Type | None:
+    """The type of quantized rows that an op makes, or makes room for."""
+    if not isinstance(op, QuantizeOp | AllocOp):
+        return None
+    return op.result.type if isinstance(op.result.type, Q8Type) else None
 
 
 @dataclass(frozen=True)
@@ -270,4 +305,4 @@ def _difference(expected: Array, got: Array, relative: float | None) -> str | No
     return f"{list(at)}: expected {a:.9g}, got {b:.9g}: {abs(b - a):.3g} apart, {bound}; {len(first)} values differ so"
 
 
-__all__ = ["ROUNDING", "ValidationError", "Validator", "expanded", "quantizing_error", "validate", "validated"]
+__all__ = ["ROUNDING", "ValidatedPipeline", "ValidationError", "Validator", "expanded", "quantizing_error", "validate"]

@@ -223,8 +223,9 @@ def _write(op: LeafLaunch, name: str, operands: Operands, results: Results) -> N
     if isinstance(held, QuantizedRows):
         _copy(quantize(results["out"], held.layout.planes) if name == "quant" else cast(Any, results[name]), held)
         return
-    value = results[name]
-    if name == "out" and isinstance(op, Placed):
+    # Where quantized forms are held as f32 rows (a step's exact meaning), they are the result itself.
+    value = results["out" if name == "quant" else name]
+    if isinstance(op, Placed) and (name == "out" or isinstance(op, launch.SetRowOp)):
         first = _first_row(op, operands, value.shape[0], held.shape[0])
         held[first : first + value.shape[0]] = value
     else:
