@@ -7,6 +7,7 @@ the checkpoint's own order. The arithmetic is `lowering.meanings`, which the ker
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -50,6 +51,11 @@ Value: TypeAlias = Floats | Ints | QuantizedRows
 Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
 """From the op's operands, in order, to its result, or to a tuple of its results where it has several."""
 
+Unary: TypeAlias = Callable[[Floats], Floats]
+Binary: TypeAlias = Callable[[Floats, Floats], Floats]
+Product: TypeAlias = Callable[[Floats | QuantizedRows, Floats], Floats]
+IntUnary: TypeAlias = Callable[[Ints], Ints]
+
 
 def function_of(op: LiftedOp) -> Function:
     """The meaning of one op. Raises InterpretationError for an op, or a form of it, that has none."""
@@ -59,7 +65,7 @@ def function_of(op: LiftedOp) -> Function:
     return make(op)
 
 
-def _matmul(op: MatmulOp) -> Function:
+def _matmul(op: MatmulOp) -> Product:
     outputs = _outputs(op.weight)
     return lambda x, weight: meanings.product(_activation(x), outputs(weight))
 
@@ -76,40 +82,40 @@ def _outputs(weight: SSAValue) -> Callable[[Floats], Floats]:
     return lambda held: held.T
 
 
-def _quantize(op: QuantizeOp) -> Function:
+def _quantize(op: QuantizeOp) -> Callable[[Floats], QuantizedRows]:
     planes = op.result.type.planes.data
     return lambda x: quantize(x, planes)
 
 
-def _elementwise(op: ElementwiseOp) -> Function:
+def _elementwise(op: ElementwiseOp) -> Binary:
     kind = BinaryOp(op.kind.data.value)
     return lambda a, b: meanings.binary(kind, a, b)
 
 
-def _swiglu(op: SwigluOp) -> Function:
+def _swiglu(op: SwigluOp) -> Binary:
     return meanings.swiglu
 
 
-def _unary(act: Activation) -> Callable[[LiftedOp], Function]:
+def _unary(act: Activation) -> Callable[[LiftedOp], Unary]:
     return lambda op: lambda x: meanings.unary(act, x)
 
 
-def _gelu(op: GeluOp) -> Function:
+def _gelu(op: GeluOp) -> Unary:
     act = Activation.GELU if op.kind.data is GeluKind.EXACT else Activation.GELU_TANH
     return lambda x: meanings.unary(act, x)
 
 
-def _scale(op: ScaleOp) -> Function:
+def _scale(op: ScaleOp) -> Unary:
     factor = op.factor.value.data
     return lambda x: meanings.unary(Activation.NONE, x, factor)
 
 
-def _softcap(op: SoftcapOp) -> Function:
+def _softcap(op: SoftcapOp) -> Unary:
     cap = op.cap.value.data
     return lambda x: meanings.soft_cap(x, cap)
 
 
-def _transpose(op: TransposeOp) -> Function:
+def _transpose(op: TransposeOp) -> Unary:
     return lambda x: x.T.copy()
 
 
@@ -180,7 +186,11 @@ def _attention(op: AttentionOp) -> Function:
 def _gather(op: RowGatherOp | RowsGatherOp) -> Function:
     if isinstance(op, RowGatherOp) and op.row is not None:
         fixed = np.array([op.row.value.data], np.int32)
-        return lambda table: meanings.gather(table, fixed)
+
+        def one(table: Floats) -> Floats:
+            return meanings.gather(table, fixed)
+
+        return one
     return meanings.gather
 
 
@@ -206,22 +216,22 @@ def _inside(op: LiftedOp, first: int, count: int, rows: int) -> None:
         )
 
 
-def _view(op: ViewOp) -> Function:
+def _view(op: ViewOp) -> Unary:
     offset, shape = op.offset.value.data, shape_of(op.result.type)
     count = int(np.prod(shape))
     return lambda x: x.reshape(-1)[offset : offset + count].reshape(shape)
 
 
-def _head_slice(op: HeadSliceOp) -> Function:
+def _head_slice(op: HeadSliceOp) -> Unary:
     start, width, every = op.start.value.data, op.width.value.data, op.every.value.data
     return lambda x: meanings.slice_units(x, every, start, width)
 
 
-def _arg_max(op: ArgMaxOp) -> Function:
+def _arg_max(op: ArgMaxOp) -> Callable[[Floats], Ints]:
     return meanings.arg_max
 
 
-def _advance(op: AdvanceOp) -> Function:
+def _advance(op: AdvanceOp) -> IntUnary:
     by = np.int32(op.by.value.data)
     return lambda position: position + by
 
@@ -230,7 +240,7 @@ def _decay(op: DecayOp) -> Function:
     return meanings.decay
 
 
-def _l2_norm(op: L2NormOp) -> Function:
+def _l2_norm(op: L2NormOp) -> Unary:
     cols, eps = op.cols.value.data, op.eps.value.data
     return lambda x: meanings.l2_norm(x, cols, eps)
 
@@ -241,7 +251,7 @@ def _causal_conv(op: CausalConvOp) -> Function:
 
 def _gated_delta(op: GatedDeltaOp) -> Function:
     key_heads, eps, gate = op.key_heads.value.data, op.eps.value.data, Activation(op.gate.data.value)
-    return lambda *operands: meanings.gated_delta(*operands, key_heads=key_heads, eps=eps, gate=gate)
+    return partial(meanings.gated_delta, key_heads=key_heads, eps=eps, gate=gate)
 
 
 def _moe(op: MoeOp) -> Function:
@@ -283,12 +293,12 @@ def _moe(op: MoeOp) -> Function:
 _MOE_OPERANDS = [name for name, _ in MoeOp.get_irdl_definition().operands]
 
 
-def _join(op: JoinOp) -> Function:
+def _join(op: JoinOp) -> Binary:
     heads = op.heads.value.data
     return lambda a, b: meanings.join(a, b, heads)
 
 
-def _head_matmul(op: HeadMatmulOp) -> Function:
+def _head_matmul(op: HeadMatmulOp) -> Product:
     heads, kind = op.heads.value.data, op.weight.type
     rows_are_outputs = isinstance(kind, RowsType) and kind.is_transposed
 
@@ -299,23 +309,23 @@ def _head_matmul(op: HeadMatmulOp) -> Function:
     return run
 
 
-def _int_requant(op: IntRequantOp) -> Function:
+def _int_requant(op: IntRequantOp) -> IntUnary:
     multiplier, shift, zero_point = op.multiplier.value.data, op.shift.value.data, op.zero_point.value.data
     return lambda x: meanings.requantize(x, multiplier, shift, zero_point)
 
 
-def _int_clamp(op: IntClampOp) -> Function:
+def _int_clamp(op: IntClampOp) -> IntUnary:
     low, high = op.low.value.data, op.high.value.data
     return lambda x: meanings.clamp(x, low, high)
 
 
-def _full_attention(op: FullAttentionOp) -> Function:
+def _full_attention(op: FullAttentionOp) -> Callable[[Floats, Floats, Floats], Floats]:
     heads, kv_heads, scale = op.heads.value.data, op.kv_heads.value.data, op.effective_scale
     # Attention without a position: every row sees every row of the tables.
     return lambda q, keys, values: meanings.attention(q, keys, values, None, heads, kv_heads, scale)
 
 
-def _lut_attention(op: LutAttentionOp) -> Function:
+def _lut_attention(op: LutAttentionOp) -> Callable[[Floats, Floats, Floats, Floats], Floats]:
     heads, kv_heads, step = op.heads.value.data, op.kv_heads.value.data, op.step.value.data
     return lambda q, keys, values, table: meanings.lut_attention(q, keys, values, table, heads, kv_heads, step)
 
