@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch, Placed, activation_shape, buffer_shape
@@ -61,7 +61,26 @@ def launch_spec(op: Launch) -> Spec:
     rule = SPECS.get(type(op))
     if rule is None:
         raise SelectionError(op.name, f"one of {', '.join(sorted(k.name for k in SPECS))}", op.name)
+    for part in op.walk():
+        _check_form(part)
     return rule(op)
+
+
+def _check_form(op: Operation) -> None:
+    """Checks that a launch, or a part of one, has no field that kernels do not take."""
+    fields = [name for name in WITHOUT_KERNELS if getattr(op, name, None) is not None]
+    if isinstance(op, launch.NormOp):
+        fields += [name for name in ("at", "row") if getattr(op, name) is not None]
+    if isinstance(op, launch.AttentionOp) and op.gate is not None:
+        fields.append("gate")
+    if isinstance(op, launch.SetRowOp) and op.quant is not None:
+        fields.append("quant")
+    if fields:
+        raise SelectionError(op.name, f"a launch without {fields[0]}", fields[0])
+
+
+WITHOUT_KERNELS = ("x_pitch", "unit_pitch", "v_pitch")
+"""Where a launch reads or writes units: no kernel does yet."""
 
 
 def _gemv(op: launch.GemvOp) -> GemvSpec:
@@ -200,6 +219,7 @@ def _copy(op: launch.CopyOp) -> CopySpec:
 
 
 def _set_row(op: launch.SetRowOp) -> CopySpec:
+    assert op.out is not None
     m, width = buffer_shape(op.source, op.name)
     return CopySpec(rows(op.source), _placed(op, op.out), m, width)
 

@@ -8,7 +8,6 @@ out (a result nobody keeps, a value read only inside) is looked for here. An op 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -17,7 +16,6 @@ from xdsl.ir import Operation
 from lanelink.dialects.tgraph import (
     AdvanceOp,
     ArgMaxOp,
-    AttentionOp,
     BinaryKind,
     ElementwiseOp,
     FusedOp,
@@ -37,25 +35,23 @@ from lanelink.dialects.tgraph import (
 )
 from lanelink.dialects.tgraph.attributes import matrix
 from lanelink.dialects.tgraph.step import step_io
-from lanelink.passes.fuse.views import Product, from_outside, is_fused, norm, product, rotation, row_norm, rows_product
+from lanelink.passes.fit import Fit
+from lanelink.passes.fits_layers import LAYER_FITS
+from lanelink.passes.fuse.placement import unit_of
+from lanelink.passes.fuse.views import (
+    Product,
+    attention,
+    from_outside,
+    is_fused,
+    norm,
+    rotation,
+    row_norm,
+    rows_product,
+)
 from lanelink.passes.origin import constant, origin
 
 MOST_PARTS = 4
 """Products, or sides of a rotation, that one launch takes."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A row of the table: what a class's launch takes."""
-
-    parts: str
-    """The parts, in words."""
-    made_of: Callable[[FusedOp], bool]
-    """Whether they are those parts, each reading the others as the class's launch computes them."""
-    keeps_all: bool = False
-    """Whether the launch stores more than its last part's result."""
-    also: tuple[Callable[[FusedOp], str | None], ...] = ()
-    """What else its kernels need, each answering why an op does not have it, or none."""
 
 
 def misfit(op: FusedOp) -> str | None:
@@ -135,9 +131,7 @@ def _qk_norm_rope(op: FusedOp) -> bool:
 def _row_in_place(op: FusedOp) -> bool:
     match op.parts:
         case [producer, SetRowOp() as landing]:
-            lands = not is_fused(producer, FusionClass.ROW_IN_PLACE) and (
-                product(producer) is not None or rotation(producer) is not None
-            )
+            lands = not is_fused(producer, FusionClass.ROW_IN_PLACE) and unit_of(producer) is not None
             return lands and landing.source is producer.results[0] and landing.table is not producer.results[0]
         case _:
             return False
@@ -220,7 +214,12 @@ def _normed_product(op: FusedOp) -> bool:
     match op.parts:
         case [before, after]:
             found = norm(after)
-            return _is_rows_product(before) and found is not None and found.reads.count(before.results[0]) == 1
+            return (
+                _is_rows_product(before)
+                and found is not None
+                and found.reads.count(before.results[0]) == 1
+                and before.results[0] in found.folds
+            )
         case _:
             return False
 
@@ -315,7 +314,7 @@ def _carried_to(op: FusedOp, func: FuncOp, carries: dict[int, int]) -> dict[Oper
 
 
 def _is_norm(part: Operation) -> bool:
-    return row_norm(part) is not None
+    return row_norm(part.parts[-1] if is_fused(part, FusionClass.PART_IN_PLACE) else part) is not None
 
 
 def _is_rows_product(part: Operation) -> bool:
@@ -323,7 +322,8 @@ def _is_rows_product(part: Operation) -> bool:
 
 
 def _is_glu(part: Operation) -> bool:
-    return isinstance(part, SwigluOp) or is_fused(part, FusionClass.GLU_ACT_MUL, FusionClass.GEMV_GATE_UP_GLU)
+    gated = FusionClass.GLU_ACT_MUL, FusionClass.GEMV_GATE_UP_GLU, FusionClass.ATTN_OUTPUT_GATE
+    return isinstance(part, SwigluOp) or is_fused(part, *gated)
 
 
 FITS: dict[FusionClass, Fit] = {
@@ -331,7 +331,7 @@ FITS: dict[FusionClass, Fit] = {
     FusionClass.NORM_QUANT: Fit("a norm of whole rows and its quantize", _quantizes(_is_norm), True),
     FusionClass.ADD_NORM_QUANT: Fit(
         "an add_norm of whole rows and its quantize",
-        _quantizes(lambda part: is_fused(part, FusionClass.ADD_NORM)),
+        _quantizes(lambda part: is_fused(part, FusionClass.ADD_NORM, FusionClass.NORM_THEN_ADD)),
         True,
         (_whole_row_norm,),
     ),
@@ -341,7 +341,7 @@ FITS: dict[FusionClass, Fit] = {
     FusionClass.GLU_ACT_MUL_QUANT: Fit("a gated unit and its quantize", _quantizes(_is_glu), True),
     FusionClass.GEMV_QUANT: Fit("a product by checkpoint rows and its quantize", _quantizes(_is_rows_product), True),
     FusionClass.ATTN_OUTPUT_QUANT: Fit(
-        "an attention and its quantize", _quantizes(lambda part: isinstance(part, AttentionOp)), True
+        "an attention and its quantize", _quantizes(lambda part: attention(part) is not None), True
     ),
     FusionClass.GEMM_BIAS: Fit("a product and its sum with a row", _gemm_bias),
     FusionClass.GEMV_NORM_EPILOGUE: Fit(
@@ -370,6 +370,7 @@ FITS: dict[FusionClass, Fit] = {
         "two products of one activation by rows of one format and size, and the gated unit of them", _gated_pair
     ),
     FusionClass.ROW_IN_PLACE: Fit("a product or a rotation and the set_row of it", _row_in_place),
+    **LAYER_FITS,
     FusionClass.FUSED_SAMPLING: Fit("an arg_max and an advance", _sampling, True, (_advances_step,)),
 }
 """Class → what fits it. A class without a row is run as its parts."""

@@ -14,6 +14,7 @@ from enum import Enum
 from lanelink.dialects.launch.target import TargetAttr
 from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
 from lanelink.passes.fits import misfit
+from lanelink.passes.latent_chunk import narrow_chunk
 from lanelink.passes.refusals import refusal
 
 
@@ -38,7 +39,7 @@ DECOMPOSE = Support(Answer.DECOMPOSE)
 
 
 class Shim:
-    """This project's own lane: its kernels link every class of a dense decoder whole, where the op fits them."""
+    """This project's own lane: its kernels link every class whole, where the op fits them."""
 
     def __init__(self, target: TargetAttr) -> None:
         self.target = target
@@ -50,7 +51,7 @@ class Shim:
 
     def fits(self, op: FusedOp) -> str | None:
         """Why the kernels of its class cannot run one fused op, or none."""
-        return misfit(op)
+        return misfit(op) or narrow_chunk(op, self.target)
 
     def refuses(self, op: LiftedOp) -> str | None:
         """Why no kernel computes a lifted op, or none."""

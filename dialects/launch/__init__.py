@@ -5,9 +5,23 @@ from xdsl.ir import Dialect
 from lanelink.dialects.launch.attention import AttentionOp
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
 from lanelink.dialects.launch.buffers import AllocOp, ConstantOp, CopyOp, ViewOp
+from lanelink.dialects.launch.delta import (
+    ConvOp,
+    ConvPartOp,
+    ConvPartsOp,
+    DecayOp,
+    DeltaOp,
+    GateProjOp,
+    GatesOp,
+    L2NormOp,
+)
 from lanelink.dialects.launch.elementwise import BinaryOp, QuantOp, ScaleOp, SwigluOp, UnaryOp
 from lanelink.dialects.launch.fold import FoldOp
 from lanelink.dialects.launch.functions import Act, ActivationAttr
+from lanelink.dialects.launch.heads import HeadGemvOp, JoinOp
+from lanelink.dialects.launch.latent import LatentAttendOp, LatentKeysOp, LatentValuesOp
+from lanelink.dialects.launch.mixture import MoeOp
+from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
 from lanelink.dialects.launch.products import GemmPartOp, GemmPartsOp, GemvF32Op, GemvGluOp, GemvOp
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp, RopeSideOp
 from lanelink.dialects.launch.tables import AdvanceOp, ArgMaxOp, GatherOp, SetRowOp, SliceOp
@@ -41,6 +55,20 @@ LaunchDialect = Dialect(
         ArgMaxOp,
         AdvanceOp,
         FoldOp,
+        DecayOp,
+        L2NormOp,
+        ConvOp,
+        ConvPartOp,
+        ConvPartsOp,
+        DeltaOp,
+        GatesOp,
+        GateProjOp,
+        HeadGemvOp,
+        JoinOp,
+        MoeOp,
+        LatentKeysOp,
+        LatentValuesOp,
+        LatentAttendOp,
     ],
     [TargetAttr, NumericsAttr, ActivationAttr],
 )
@@ -54,21 +82,37 @@ __all__ = [
     "BinaryOp",
     "CompoundLaunch",
     "ConstantOp",
+    "ConvOp",
+    "ConvPartOp",
+    "ConvPartsOp",
     "CopyOp",
+    "DecayOp",
+    "DeltaOp",
     "FoldOp",
+    "GateProjOp",
+    "GatesOp",
     "GatherOp",
     "GemmPartOp",
     "GemmPartsOp",
     "GemvF32Op",
     "GemvGluOp",
     "GemvOp",
+    "HeadGemvOp",
+    "JoinOp",
+    "L2NormOp",
+    "LatentAttendOp",
+    "LatentKeysOp",
+    "LatentValuesOp",
     "Launch",
     "LaunchDialect",
     "LeafLaunch",
+    "MoeOp",
     "NormOp",
     "Numerics",
     "Placed",
+    "PlacedInUnits",
     "QuantOp",
+    "ReadsUnits",
     "RopeOp",
     "RopePartsOp",
     "RopeSideOp",

@@ -21,12 +21,18 @@ from lanelink.dialects.launch.base import (
     check_results,
     check_vector,
 )
+from lanelink.dialects.launch.functions import ActivationAttr
+from lanelink.dialects.launch.placement import check_unit
 
 
 @irdl_op_definition
 class AttentionOp(LeafLaunch):
     """
     Causal attention of m query rows over tables; row r sees rows 0 … position + r, the last `window` of them.
+
+    With v_pitch the values of key head u are those of each row of `values`, then the keys' own table, from
+    u · v_pitch + v_offset on. With a gate the result is multiplied by gate_act of it, value by value: of `gate` from
+    value gate_offset on (a batch's row of it).
 
     Example:
     ```mlir
@@ -45,11 +51,16 @@ class AttentionOp(LeafLaunch):
     value_dim = prop_def(IntegerAttr[I64])
     scale = prop_def(FloatAttr[Float32Type])
     window = opt_prop_def(IntegerAttr[I64])
+    v_pitch = opt_prop_def(IntegerAttr[I64])
+    v_offset = opt_prop_def(IntegerAttr[I64])
+    gate_act = opt_prop_def(ActivationAttr)
+    gate_offset = opt_prop_def(IntegerAttr[I64])
     q = operand_def()
     keys = operand_def()
     values = operand_def()
     position = operand_def()
     sinks = opt_operand_def()
+    gate = opt_operand_def()
     out = opt_operand_def()
     quant = opt_operand_def()
 
@@ -73,7 +84,7 @@ class AttentionOp(LeafLaunch):
             raise VerifyException(f"launch.attention tables: expected at least {rows} rows, got {length}")
         check(
             "launch.attention values",
-            (length, kv_heads * value_dim),
+            (length, kv_heads * self._value_pitch(value_dim)),
             buffer_shape(self.values, "launch.attention values"),
         )
         check_index(self.position, "launch.attention position")
@@ -82,3 +93,33 @@ class AttentionOp(LeafLaunch):
         check_results("launch.attention", self.out, self.quant, shape)
         if self.out is not None:
             check("launch.attention out", shape, buffer_shape(self.out, "launch.attention out"))
+        self._verify_gate(*shape)
+
+    def _value_pitch(self, value_dim: int) -> int:
+        """From one key head's values to the next's."""
+        if (self.v_pitch is None) != (self.v_offset is None):
+            raise VerifyException("launch.attention: expected v_pitch and v_offset together, got one without the other")
+        if self.v_pitch is None or self.v_offset is None:
+            return value_dim
+        pitch = self.v_pitch.value.data
+        check_unit("launch.attention values", value_dim, pitch, self.v_offset.value.data)
+        return pitch
+
+    def _verify_gate(self, rows: int, width: int) -> None:
+        if (self.gate is None) != (self.gate_act is None):
+            raise VerifyException("launch.attention: expected gate and gate_act together, got one without the other")
+        if self.gate is None:
+            if self.gate_offset is not None:
+                raise VerifyException("launch.attention gate_offset: expected a gate beside it, got none")
+            return
+        held, got = buffer_shape(self.gate, "launch.attention gate")
+        check("launch.attention gate width", width, got)
+        if self.gate_offset is None:
+            check("launch.attention gate rows", rows, held)
+            return
+        first, within = divmod(self.gate_offset.value.data, width)
+        if within or not 0 <= first <= held - rows:
+            raise VerifyException(
+                f"launch.attention gate_offset: expected the start of one of the rows 0 to {held - rows} of {width} "
+                f"values, got {self.gate_offset.value.data}"
+            )

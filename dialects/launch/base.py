@@ -221,19 +221,23 @@ class Placed(LeafLaunch, ABC):
 
     def check_placement(self, out: SSAValue | None, rows: int, width: int) -> None:
         """Checks the destination against a result of rows × width."""
-        if self.index is not None and self.row is not None:
-            raise VerifyException(f"{self.name}: expected either at or row, got both")
         if out is None:
             if self.index is not None or self.row is not None:
                 raise VerifyException(f"{self.name}: expected out beside a row to write it at, got none")
             return
-        held, pitch = buffer_shape(out, f"{self.name} out")
+        self.check_rows_of(f"{self.name} out", buffer_shape(out, f"{self.name} out"), rows, width)
+
+    def check_rows_of(self, what: str, table: tuple[int, int], rows: int, width: int) -> None:
+        """Checks a destination of the sizes `table` against a result of rows × width."""
+        if self.index is not None and self.row is not None:
+            raise VerifyException(f"{self.name}: expected either at or row, got both")
+        held, pitch = table
         if self.index is None and self.row is None:
-            check(f"{self.name} out", (rows, width), (held, pitch))
+            check(what, (rows, width), (held, pitch))
             return
-        check(f"{self.name} out: table width against the result's", width, pitch)
+        check(f"{what}: table width against the result's", width, pitch)
         if held < rows:
-            raise VerifyException(f"{self.name} out: expected a table of at least {rows} rows, got {held}")
+            raise VerifyException(f"{what}: expected a table of at least {rows} rows, got {held}")
         if self.row is not None and not 0 <= self.row.value.data <= held - rows:
             raise VerifyException(f"{self.name} row: expected 0 to {held - rows}, got {self.row.value.data}")
 

@@ -144,8 +144,12 @@ class ConvPartOp(LeafLaunch):
 
     Example:
     ```mlir
-    launch.conv_part(x = %q : memref<1x64xf32>, w = %w : memref<64x4xf32>, ring = %r : memref<3x64xf32>,
-                     out = %y : memref<1x64xf32>) {l2_cols = 32 : i64} covers [3, 4, 5]
+    launch.conv_parts() {
+      launch.conv_part(x = %k : memref<1x64xf32>, w = %wk : memref<64x4xf32>, ring = %rk : memref<3x64xf32>,
+                       out = %kc : memref<1x64xf32>) covers [3, 4]
+      launch.conv_part(x = %v : memref<1x128xf32>, w = %wv : memref<128x4xf32>, ring = %rv : memref<3x128xf32>,
+                       out = %vc : memref<1x128xf32>) covers [5, 6]
+    }
     ```
     """
 

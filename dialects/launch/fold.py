@@ -9,6 +9,8 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
+from lanelink.dialects.launch.elementwise import BinaryOp
+from lanelink.dialects.launch.mixture import MoeOp
 from lanelink.dialects.launch.products import GemmPartsOp, GemvF32Op, GemvOp
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp
 from lanelink.dialects.launch.tables import GatherOp
@@ -17,8 +19,8 @@ from lanelink.dialects.launch.tables import GatherOp
 @irdl_op_definition
 class FoldOp(CompoundLaunch):
     """
-    One launch of several kinds: the first is a product or a gather, the last a norm of its rows or a rotation of its
-    heads. Each part reads what the parts before it wrote.
+    One launch of several kinds: the first is a product, a gather or a mixture, the last a norm of its rows or a
+    rotation of its heads; a sum may stand between them. Each part reads what the parts before it wrote.
 
     Example:
     ```mlir
@@ -37,8 +39,8 @@ class FoldOp(CompoundLaunch):
 
     traits = traits_def(NoTerminator())
 
-    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp)
-    LATER: ClassVar = (NormOp, RopeOp, RopePartsOp)
+    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp, MoeOp)
+    LATER: ClassVar = (BinaryOp, NormOp, RopeOp, RopePartsOp)
 
     def verify_(self) -> None:
         self.verify_members((*self.FIRST, *self.LATER), least=2)

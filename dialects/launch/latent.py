@@ -19,19 +19,23 @@ from lanelink.dialects.launch.base import (
 from lanelink.dialects.tgraph.attributes import RowsType
 
 
-def check_expansion(op: LatentKeysOp | LatentValuesOp) -> None:
-    """Checks one matrix a head from the latent values of a table's rows to a buffer of as many rows."""
+def check_expansion(op: LatentKeysOp | LatentValuesOp, rows_are_outputs: bool) -> None:
+    """
+    Checks one matrix a head from the latent values of a table's rows to a buffer of as many rows; `rows_are_outputs`
+    where the checkpoint rows say that each is one output of the expansion.
+    """
     heads, latent, width = op.heads.value.data, op.latent.value.data, op.width.value.data
     length, held = buffer_shape(op.table, f"{op.name} table")
-    if min(heads, latent, width) < 1 or latent > held:
+    rows = op.rows.value.data
+    if min(heads, latent, width) < 1 or latent > held or not 1 <= rows <= length:
         raise VerifyException(
-            f"{op.name}: expected heads, latent and width of at least 1 and latent values inside rows of {held}, "
-            f"got {heads}, {latent} and {width}"
+            f"{op.name}: expected heads, latent and width of at least 1, latent values inside rows of {held} and 1 to "
+            f"{length} rows, got {heads}, {latent}, {width} and {rows}"
         )
     weight = op.w.type
     if not isinstance(weight, RowsType):
         raise VerifyException(f"{op.name} w: expected !tgraph.rows, got {weight}")
-    expected = (heads * width, latent) if weight.is_transposed else (heads * latent, width)
+    expected = (heads * width, latent) if weight.is_transposed == rows_are_outputs else (heads * latent, width)
     check(f"{op.name} w", expected, weight.shape)
     check_index(op.position, f"{op.name} position")
     check(f"{op.name} out", (length, heads * width), buffer_shape(op.out, f"{op.name} out"))
@@ -41,11 +45,12 @@ def check_expansion(op: LatentKeysOp | LatentValuesOp) -> None:
 class LatentKeysOp(LeafLaunch):
     """
     Every head's unrotated keys of rows 0 … position + rows − 1: the first `latent` values of each table row by that
-    head's matrix, of `width` outputs.
+    head's matrix, of `width` outputs. It is the matrix that absorbs a query, the other way round: what is an input of
+    that product (each row, where the rows are not transposed) is an output here.
 
     Example:
     ```mlir
-    launch.latent_keys(table = %t : memref<256x96xf32>, w = %w : !tgraph.rows<q8_0, 256x32, transposed>,
+    launch.latent_keys(table = %t : memref<256x96xf32>, w = %w : !tgraph.rows<q8_0, 256x32>,
                        position = %p : memref<1xi32>, out = %k : memref<256x256xf32>)
       {heads = 4 : i64, latent = 32 : i64, width = 64 : i64, rows = 128 : i64} covers [5]
     ```
@@ -63,7 +68,7 @@ class LatentKeysOp(LeafLaunch):
     out = operand_def()
 
     def verify_(self) -> None:
-        check_expansion(self)
+        check_expansion(self, rows_are_outputs=False)
 
 
 @irdl_op_definition
@@ -91,7 +96,7 @@ class LatentValuesOp(LeafLaunch):
     out = operand_def()
 
     def verify_(self) -> None:
-        check_expansion(self)
+        check_expansion(self, rows_are_outputs=True)
 
 
 @irdl_op_definition

@@ -14,7 +14,9 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.launch.base import LeafLaunch, activation_shape, buffer_shape, check, check_rows
+from lanelink.dialects.launch.base import activation_shape, buffer_shape, check, check_index, check_rows
+from lanelink.dialects.launch.placement import PlacedInUnits
+from lanelink.dialects.launch.products import check_format
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.dialects.tgraph.mixture import ExpertActivation, ExpertActivationAttr
 
@@ -25,12 +27,13 @@ MOST_EXPERTS = 8192
 
 
 @irdl_op_definition
-class MoeOp(LeafLaunch):
+class MoeOp(PlacedInUnits):
     """
     A mixture whose softmax scores weigh its experts' outputs, over all rows at once.
 
     The router is checkpoint rows or plain values [D, E]; over a quantized x, values and plain rows read `router_x`.
-    With a shared expert its gated pair and down product are added, times sigmoid(x·shared_gate) where that is given.
+    With a shared expert its gated pair and down product are added, times sigmoid(x·shared_gate) where that is given;
+    shared_gate reads what a router of its form would. Hidden rows are quantized as x is.
 
     Example:
     ```mlir
@@ -64,8 +67,13 @@ class MoeOp(LeafLaunch):
     shared_down_rows = opt_operand_def()
     shared_gate = opt_operand_def()
     out = operand_def()
+    at = opt_operand_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def index(self) -> SSAValue | None:
+        return self.at
 
     def verify_(self) -> None:
         experts, top_k, hidden = self.experts.value.data, self.top_k.value.data, self.hidden.value.data
@@ -94,7 +102,8 @@ class MoeOp(LeafLaunch):
         self._verify_shared(width)
         if (self.act.data is ExpertActivation.CLAMPED_SWIGLU) != (self.limit is not None):
             raise VerifyException("launch.moe limit: expected one with clamped_swiglu alone")
-        check("launch.moe out", (rows, width), buffer_shape(self.out, "launch.moe out"))
+        check_index(self.at, "launch.moe at")
+        self.check_units(self.out, rows, 1, width)
 
     def _verify_router(self, rows: int, width: int, experts: int) -> None:
         router = self.router.type
@@ -103,8 +112,11 @@ class MoeOp(LeafLaunch):
         else:
             check("launch.moe router", (width, experts), buffer_shape(self.router, "launch.moe router"))
         block = isinstance(router, RowsType) and router.format.data.is_block
-        if isinstance(self.x.type, Q8Type) and not block and self.router_x is None:
-            raise VerifyException(f"launch.moe router_x: expected f32 rows for a router of {router}, got none")
+        if isinstance(self.x.type, Q8Type):
+            for name in ("gate", "up", "down"):
+                check_format(f"launch.moe {name}", self.x.type, getattr(self, name).type)
+            if not block and self.router_x is None:
+                raise VerifyException(f"launch.moe router_x: expected f32 rows for a router of {router}, got none")
         if self.router_x is not None:
             check("launch.moe router_x", (rows, width), buffer_shape(self.router_x, "launch.moe router_x"))
 
@@ -116,6 +128,8 @@ class MoeOp(LeafLaunch):
             if self.shared_gate is not None:
                 raise VerifyException("launch.moe shared_gate: expected a shared expert beside it, got none")
             return
+        for name in ("shared_gate_rows", "shared_up_rows", "shared_down_rows"):
+            check_format(f"launch.moe {name}", self.x.type, getattr(self, name).type)
         inner = check_rows(self.shared_gate_rows, "launch.moe shared_gate_rows", None, width)
         check_rows(self.shared_up_rows, "launch.moe shared_up_rows", inner, width)
         check_rows(self.shared_down_rows, "launch.moe shared_down_rows", width, inner)
@@ -124,3 +138,7 @@ class MoeOp(LeafLaunch):
                 check_rows(self.shared_gate, "launch.moe shared_gate", 1, width)
             else:
                 check("launch.moe shared_gate", (width, 1), buffer_shape(self.shared_gate, "launch.moe shared_gate"))
+            kind = self.shared_gate.type
+            block = isinstance(kind, RowsType) and kind.format.data.is_block
+            if isinstance(self.x.type, Q8Type) and not block and self.router_x is None:
+                raise VerifyException(f"launch.moe router_x: expected f32 rows for a shared_gate of {kind}, got none")

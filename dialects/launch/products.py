@@ -19,7 +19,6 @@ from xdsl.utils.exceptions import VerifyException
 from lanelink.dialects.launch.base import (
     CompoundLaunch,
     LeafLaunch,
-    Placed,
     activation_shape,
     buffer_shape,
     check,
@@ -29,13 +28,15 @@ from lanelink.dialects.launch.base import (
     check_vector,
 )
 from lanelink.dialects.launch.functions import ActivationAttr
+from lanelink.dialects.launch.placement import PlacedInUnits
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 
 
 @irdl_op_definition
-class GemvOp(Placed):
+class GemvOp(PlacedInUnits):
     """
-    x[m,k] · Wᵀ (+ bias) → out[m,n], W checkpoint rows [n,k]; also, or instead, the result quantized.
+    x[m,k] · Wᵀ (+ bias) → out[m,n], W checkpoint rows [n,k]; also, or instead, the result quantized. Where out is
+    written in units, a row of the result is one.
 
     Example:
     ```mlir
@@ -66,11 +67,11 @@ class GemvOp(Placed):
         check_vector(self.bias, "launch.gemv bias", n)
         check_index(self.at, "launch.gemv at")
         check_results("launch.gemv", self.out, self.quant, (m, n))
-        self.check_placement(self.out, m, n)
+        self.check_units(self.out, m, 1, n)
 
 
 @irdl_op_definition
-class GemvF32Op(Placed):
+class GemvF32Op(PlacedInUnits):
     """
     x[m,k] · W (+ bias) → out[m,n], W a plain f32 tensor [k,n].
 
@@ -100,11 +101,11 @@ class GemvF32Op(Placed):
         check("launch.gemv_f32 w: inputs", k, inner)
         check_vector(self.bias, "launch.gemv_f32 bias", n)
         check_index(self.at, "launch.gemv_f32 at")
-        self.check_placement(self.out, m, n)
+        self.check_units(self.out, m, 1, n)
 
 
 @irdl_op_definition
-class GemmPartOp(Placed):
+class GemmPartOp(PlacedInUnits):
     """
     One product of a `launch.gemm_parts`: its rows, its bias, and where its result lands.
 
@@ -165,7 +166,7 @@ class GemmPartsOp(CompoundLaunch):
             formats.add(str(part.w.type.format.data) if isinstance(part.w.type, RowsType) else "")
             check_vector(part.bias, "launch.gemm_part bias", n)
             check_index(part.at, "launch.gemm_part at")
-            part.check_placement(part.out, m, n)
+            part.check_units(part.out, m, 1, n)
         if len(formats) > 1:
             raise VerifyException(f"launch.gemm_parts: expected rows of one format, got {', '.join(sorted(formats))}")
 

@@ -22,8 +22,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import (
     CompoundLaunch,
-    LeafLaunch,
-    Placed,
     buffer_shape,
     check,
     check_eps,
@@ -31,14 +29,15 @@ from lanelink.dialects.launch.base import (
     check_results,
     check_vector,
 )
+from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
 
 
 @irdl_op_definition
-class NormOp(LeafLaunch):
+class NormOp(ReadsUnits, PlacedInUnits):
     """
     RMSNorm of every `cols` values: s = x + add (stored in `sum` where given), out = s / rms(s) · w.
 
-    With `pre`, x is first normed itself: s = x / rms(x) · pre + add (a sandwich of norms).
+    With `pre`, x is first normed itself: s = x / rms(x) · pre + add (a sandwich of norms). Units are the `cols` values.
 
     Example:
     ```mlir
@@ -61,15 +60,22 @@ class NormOp(LeafLaunch):
     w = opt_operand_def()
     out = opt_operand_def()
     quant = opt_operand_def()
+    at = opt_operand_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    @property
+    def index(self) -> SSAValue | None:
+        return self.at
+
     def verify_(self) -> None:
-        shape = buffer_shape(self.x, "launch.norm x")
         cols = self.cols.value.data
-        if cols < 1 or shape[1] % cols:
-            raise VerifyException(f"launch.norm cols: expected a divisor of the row's {shape[1]} values, got {cols}")
-        for name in ("add", "sum", "out"):
+        rows, width = buffer_shape(self.x, "launch.norm x")
+        if self.x_pitch is None and (cols < 1 or width % cols):
+            raise VerifyException(f"launch.norm cols: expected a divisor of the row's {width} values, got {cols}")
+        _, units = self.unit_rows(self.x, cols)
+        shape = (rows, units * cols)
+        for name in ("add", "sum"):
             value: SSAValue | None = getattr(self, name)
             if value is not None:
                 check(f"launch.norm {name}", shape, buffer_shape(value, f"launch.norm {name}"))
@@ -79,7 +85,9 @@ class NormOp(LeafLaunch):
         check_eps(self.pre_eps, "launch.norm pre_eps")
         check_vector(self.pre, "launch.norm pre", cols)
         check_vector(self.w, "launch.norm w", cols)
+        check_index(self.at, "launch.norm at")
         check_results("launch.norm", self.out, self.quant, shape)
+        self.check_units(self.out, rows, units, cols)
 
 
 def check_heads(op: str, heads: int, head_dim: int, half: int) -> None:
@@ -101,10 +109,10 @@ def check_tables(op: RopeOp | RopePartsOp) -> int | None:
 
 
 @irdl_op_definition
-class RopeOp(Placed):
+class RopeOp(ReadsUnits, PlacedInUnits):
     """
     Rotary position embedding of every head, each after its own RMSNorm where `norm_eps` is given (with a
-    weight a value of a head where `norm` is).
+    weight a value of a head where `norm` is). Units are the heads.
 
     Example:
     ```mlir
@@ -140,7 +148,7 @@ class RopeOp(Placed):
 
 
 @irdl_op_definition
-class RopeSideOp(Placed):
+class RopeSideOp(ReadsUnits, PlacedInUnits):
     """
     One side of a `launch.rope_parts`: its heads, their norm, and where they land.
 
@@ -210,7 +218,10 @@ def check_side(side: RopeOp | RopeSideOp, holder: RopeOp | RopePartsOp, expected
     heads, head_dim = side.heads.value.data, holder.head_dim.value.data
     check_heads(side.name, heads, head_dim, holder.half.value.data)
     rows, width = buffer_shape(side.x, f"{side.name} x")
-    check(f"{side.name} x width: {heads} heads of {head_dim}", heads * head_dim, width)
+    if side.x_pitch is None:
+        check(f"{side.name} x width: {heads} heads of {head_dim}", heads * head_dim, width)
+    _, units = side.unit_rows(side.x, head_dim)
+    check(f"{side.name} x heads", heads, units)
     if expected is not None:
         check(f"{side.name} x rows", expected, rows)
     table_rows, _ = buffer_shape(holder.cos, f"{holder.name} cos")
@@ -221,5 +232,5 @@ def check_side(side: RopeOp | RopeSideOp, holder: RopeOp | RopePartsOp, expected
     if side.norm is not None and side.norm_eps is None:
         raise VerifyException(f"{side.name}: expected norm_eps beside norm, got none")
     check_index(side.at, f"{side.name} at")
-    side.check_placement(side.out, rows, width)
+    side.check_units(side.out, rows, heads, head_dim)
     return rows

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
-from lanelink.dialects.tgraph.attributes import RowsType
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 
 
 @irdl_op_definition
@@ -49,7 +49,7 @@ class GatherOp(LeafLaunch):
 @irdl_op_definition
 class SetRowOp(Placed):
     """
-    Writes rows into a table in place.
+    Writes rows into a table in place, their quantized form into the rows of a quantized one, or both.
 
     Example:
     ```mlir
@@ -60,8 +60,11 @@ class SetRowOp(Placed):
     name = "launch.set_row"
 
     source = operand_def()
-    out = operand_def()
+    out = opt_operand_def()
     at = opt_operand_def()
+    quant = opt_operand_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
     def index(self) -> SSAValue | None:
@@ -72,7 +75,15 @@ class SetRowOp(Placed):
         check_index(self.at, "launch.set_row at")
         if self.at is None and self.row is None:
             raise VerifyException("launch.set_row: expected at or row, got neither")
-        self.check_placement(self.out, rows, width)
+        if self.out is None and self.quant is None:
+            raise VerifyException("launch.set_row: expected out, quant or both, got neither")
+        if self.out is not None:
+            self.check_placement(self.out, rows, width)
+        if self.quant is not None:
+            kind = self.quant.type
+            if not isinstance(kind, Q8Type):
+                raise VerifyException(f"launch.set_row quant: expected !tgraph.q8, got {kind}")
+            self.check_rows_of("launch.set_row quant", kind.shape, rows, width)
 
 
 @irdl_op_definition

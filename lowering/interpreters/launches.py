@@ -8,10 +8,9 @@ only which operand is which argument. A launch of several parts, or a fold, runs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -21,6 +20,7 @@ from xdsl.utils.hints import isa
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
+from lanelink.dialects.launch.placement import PlacedInUnits
 from lanelink.dialects.launch.step import LIFTED, root
 from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr
 from lanelink.dialects.tgraph.step import located, step_function, step_return
@@ -28,19 +28,23 @@ from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize
 from lanelink.lowering.functions import Activation, BinaryOp
 from lanelink.lowering.interpreters.arena import UNWRITTEN_INDEX, arena_of, placed, unwrite
+from lanelink.lowering.interpreters.launch_forms import (
+    Array,
+    Buffer,
+    Floats,
+    Make,
+    Meaning,
+    Operands,
+    Results,
+    activation_of,
+    entry,
+    read_units,
+    row_of,
+)
+from lanelink.lowering.interpreters.layer_launches import LAYER_MEANINGS
 from lanelink.lowering.weights import Constants
 
-Array: TypeAlias = npt.NDArray[Any]
-Floats: TypeAlias = npt.NDArray[np.float32]
-Buffer: TypeAlias = Array | QuantizedRows
-Operands: TypeAlias = Mapping[str, Any]
-"""A launch's buffers by operand name, those of the launch it is a part of among them."""
-Results: TypeAlias = Mapping[str, Array]
-"""What a launch writes, by operand name; its quantized form is made from `out`."""
-Meaning: TypeAlias = Callable[[Operands], Results]
 Instruction: TypeAlias = Callable[[list[Buffer]], None]
-
-OpT = TypeVar("OpT", bound=LeafLaunch)
 
 
 class LaunchInterpreter:
@@ -221,49 +225,53 @@ def _instruction(op: LeafLaunch, slots: Mapping[str, int]) -> Instruction:
 def _write(op: LeafLaunch, name: str, operands: Operands, results: Results) -> None:
     held = operands[name]
     if isinstance(held, QuantizedRows):
-        _copy(quantize(results["out"], held.layout.planes) if name == "quant" else cast(Any, results[name]), held)
+        rows = quantize(results["out"], held.layout.planes) if name == "quant" else cast(QuantizedRows, results[name])
+        # Of what lands in rows of a table, a set_row's quantized form does as well.
+        first = _first_row(op, operands, *_row_counts(rows, held)) if isinstance(op, launch.SetRowOp) else 0
+        _copy(rows, held, first)
         return
     # Where quantized forms are held as f32 rows (a step's exact meaning), they are the result itself.
     value = results["out" if name == "quant" else name]
     if isinstance(op, Placed) and (name == "out" or isinstance(op, launch.SetRowOp)):
         first = _first_row(op, operands, value.shape[0], held.shape[0])
-        held[first : first + value.shape[0]] = value
+        _write_units(op, held[first : first + value.shape[0]], value)
     else:
         held[...] = value
 
 
-def _copy(source: QuantizedRows, held: QuantizedRows) -> None:
-    held.plane0[...] = source.plane0
-    held.scales[...] = source.scales
+def _write_units(op: Placed, rows: Array, value: Array) -> None:
+    """Writes a result's rows into a table's, or their units into units of those."""
+    if not isinstance(op, PlacedInUnits) or op.unit_pitch is None or op.unit_offset is None:
+        rows[...] = value
+        return
+    pitch, offset = op.unit_pitch.value.data, op.unit_offset.value.data
+    units = value.reshape(value.shape[0], rows.shape[1] // pitch, -1)
+    # Rows of contiguous memory: the reshape is a view of them.
+    rows.reshape(*units.shape[:2], pitch)[:, :, offset : offset + units.shape[2]] = units
+
+
+def _row_counts(rows: QuantizedRows, held: QuantizedRows) -> tuple[int, int]:
+    return rows.plane0.shape[0], held.plane0.shape[0]
+
+
+def _copy(source: QuantizedRows, held: QuantizedRows, first: int) -> None:
+    rows = slice(first, first + source.plane0.shape[0])
+    held.plane0[rows] = source.plane0
+    held.scales[rows] = source.scales
     if held.plane1 is not None:
         assert source.plane1 is not None
-        held.plane1[...] = source.plane1
+        held.plane1[rows] = source.plane1
 
 
 def _first_row(op: Placed, operands: Operands, count: int, rows: int) -> int:
     """The table row that a result's first row lands in."""
     if op.index is not None:
-        return _row(op, operands["at"], count, rows)
+        return row_of(op, operands["at"], count, rows)
     return 0 if op.row is None else op.row.value.data
 
 
-def _row(op: LeafLaunch, index: Array, count: int, rows: int) -> int:
-    """The row an index on the device names, of a table of `rows` that `count` rows from it on must lie in."""
-    first = int(index[0])
-    if not 0 <= first <= rows - count:
-        got = "an index nothing wrote" if first == UNWRITTEN_INDEX else first
-        raise InterpretationError(
-            located(op, f"{op.name} position: expected 0 to {rows - count} in a table of {rows} rows, got {got}")
-        )
-    return first
-
-
-def _activation(x: Floats | QuantizedRows) -> Floats:
-    return x.dequantize() if isinstance(x, QuantizedRows) else x
-
-
 def _product(op: launch.GemvOp | launch.GemmPartOp) -> Meaning:
-    return lambda v: {"out": meanings.product(_activation(v["x"]), v["w"], v.get("bias"))}
+    return lambda v: {"out": meanings.product(activation_of(v["x"]), v["w"], v.get("bias"))}
 
 
 def _product_f32(op: launch.GemvF32Op) -> Meaning:
@@ -272,7 +280,9 @@ def _product_f32(op: launch.GemvF32Op) -> Meaning:
 
 def _glu(op: launch.GemvGluOp) -> Meaning:
     act = Activation(op.act.data.value)
-    return lambda v: {"out": meanings.gated_pair(_activation(v["x"]), v["wg"], v["wu"], act, v.get("bg"), v.get("bu"))}
+    return lambda v: {
+        "out": meanings.gated_pair(activation_of(v["x"]), v["wg"], v["wu"], act, v.get("bg"), v.get("bu"))
+    }
 
 
 def _binary(op: launch.BinaryOp) -> Meaning:
@@ -304,7 +314,7 @@ def _norm(op: launch.NormOp) -> Meaning:
     pre_eps = None if op.pre_eps is None else op.pre_eps.value.data
 
     def run(v: Operands) -> Results:
-        x: Floats = v["x"]
+        x = read_units(op, v["x"], cols)
         add: Floats | None = v.get("add")
         pre = None if pre_eps is None else (v["pre"], pre_eps)
         groups = None if add is None else add.reshape(-1, cols)
@@ -321,8 +331,8 @@ def _rope(op: launch.RopeOp | launch.RopeSideOp) -> Meaning:
     eps = None if op.norm_eps is None else op.norm_eps.value.data
 
     def run(v: Operands) -> Results:
-        x, cos = v["x"], v["cos"]
-        first = _row(op, v["position"], x.shape[0], cos.shape[0]) if "position" in v else 0
+        x, cos = read_units(op, v["x"], head_dim), v["cos"]
+        first = row_of(op, v["position"], x.shape[0], cos.shape[0]) if "position" in v else 0
         head_norm = None if eps is None else (v.get("norm"), eps)
         return {"out": meanings.rope(x, cos, v["sin"], first, head_dim, head_norm)}
 
@@ -332,11 +342,23 @@ def _rope(op: launch.RopeOp | launch.RopeSideOp) -> Meaning:
 def _attention(op: launch.AttentionOp) -> Meaning:
     heads, kv_heads, scale = op.heads.value.data, op.kv_heads.value.data, op.scale.value.data
     window = None if op.window is None else op.window.value.data
+    act = None if op.gate_act is None else Activation(op.gate_act.data.value)
+    first_gate = 0 if op.gate_offset is None else op.gate_offset.value.data
 
     def run(v: Operands) -> Results:
-        q, keys = v["q"], v["keys"]
-        first = _row(op, v["position"], q.shape[0], keys.shape[0])
-        return {"out": meanings.attention(q, keys, v["values"], first, heads, kv_heads, scale, window, v.get("sinks"))}
+        q, keys, values = v["q"], v["keys"], v["values"]
+        first = row_of(op, v["position"], q.shape[0], keys.shape[0])
+        if op.v_pitch is not None and op.v_offset is not None:
+            values = meanings.slice_units(
+                values, op.v_pitch.value.data, op.v_offset.value.data, op.value_dim.value.data
+            )
+        gate = None
+        if act is not None:
+            shape = q.shape[0], heads * op.value_dim.value.data
+            held: Floats = v["gate"]
+            gate = act, held.reshape(-1)[first_gate : first_gate + shape[0] * shape[1]].reshape(shape)
+        made = meanings.attention(q, keys, values, first, heads, kv_heads, scale, window, v.get("sinks"), gate=gate)
+        return {"out": made}
 
     return run
 
@@ -380,34 +402,28 @@ def _advance(op: launch.AdvanceOp) -> Meaning:
     return lambda v: {"out": v["x"] + by}
 
 
-Make: TypeAlias = Callable[[LeafLaunch], Meaning]
-
-
-def _entry(kind: type[OpT], make: Callable[[OpT], Meaning]) -> tuple[type[LeafLaunch], Make]:
-    return kind, cast(Make, make)
-
-
 MEANINGS: dict[type[LeafLaunch], Make] = dict(
     [
-        _entry(launch.GemvOp, _product),
-        _entry(launch.GemmPartOp, _product),
-        _entry(launch.GemvF32Op, _product_f32),
-        _entry(launch.GemvGluOp, _glu),
-        _entry(launch.BinaryOp, _binary),
-        _entry(launch.SwigluOp, _swiglu),
-        _entry(launch.UnaryOp, _unary),
-        _entry(launch.ScaleOp, _scale),
-        _entry(launch.QuantOp, _quant),
-        _entry(launch.NormOp, _norm),
-        _entry(launch.RopeOp, _rope),
-        _entry(launch.RopeSideOp, _rope),
-        _entry(launch.AttentionOp, _attention),
-        _entry(launch.GatherOp, _gather),
-        _entry(launch.SetRowOp, _set_row),
-        _entry(launch.SliceOp, _slice),
-        _entry(launch.CopyOp, _whole),
-        _entry(launch.ArgMaxOp, _arg_max),
-        _entry(launch.AdvanceOp, _advance),
+        entry(launch.GemvOp, _product),
+        entry(launch.GemmPartOp, _product),
+        entry(launch.GemvF32Op, _product_f32),
+        entry(launch.GemvGluOp, _glu),
+        entry(launch.BinaryOp, _binary),
+        entry(launch.SwigluOp, _swiglu),
+        entry(launch.UnaryOp, _unary),
+        entry(launch.ScaleOp, _scale),
+        entry(launch.QuantOp, _quant),
+        entry(launch.NormOp, _norm),
+        entry(launch.RopeOp, _rope),
+        entry(launch.RopeSideOp, _rope),
+        entry(launch.AttentionOp, _attention),
+        entry(launch.GatherOp, _gather),
+        entry(launch.SetRowOp, _set_row),
+        entry(launch.SliceOp, _slice),
+        entry(launch.CopyOp, _whole),
+        entry(launch.ArgMaxOp, _arg_max),
+        entry(launch.AdvanceOp, _advance),
+        *LAYER_MEANINGS,
     ]
 )
 """Launch of one kind, or part of one of several → what it writes, made once an op."""

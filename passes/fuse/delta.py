@@ -49,7 +49,7 @@ def _conv_silu_l2norm(op: Operation) -> Parts | None:
 
 
 @dataclass(frozen=True)
-class _Convolution:
+class Convolution:
     """A member of conv_parts: a convolution with silu."""
 
     form: tuple[int, int]
@@ -58,7 +58,7 @@ class _Convolution:
     """Width and eps of its heads' l2 norm."""
 
 
-def _convolution(op: object) -> _Convolution | None:
+def convolution(op: object) -> Convolution | None:
     if not is_fused(op, FusionClass.CONV_BIAS_SILU, FusionClass.CONV_SILU_L2NORM):
         return None
     first, *_, last = op.leaves()
@@ -66,18 +66,18 @@ def _convolution(op: object) -> _Convolution | None:
         return None
     rows, _ = matrix(first.x, "causal_conv x")
     _, taps = matrix(first.weight, "causal_conv weight")
-    return _Convolution((rows, taps), (last.cols, last.eps) if isinstance(last, L2NormOp) else None)
+    return Convolution((rows, taps), (last.cols, last.eps) if isinstance(last, L2NormOp) else None)
 
 
 def _form(op: Operation) -> Hashable | None:
     """Convolutions with silu of as many rows and taps."""
-    found = _convolution(op)
+    found = convolution(op)
     return None if found is None else found.form
 
 
 def _normed_alike(members: Parts, op: Part) -> bool:
     """Whether the members whose heads are normed, and op where its are, share width and eps."""
-    norms = {found.norm for m in (*members, op) if (found := _convolution(m)) is not None and found.norm is not None}
+    norms = {found.norm for m in (*members, op) if (found := convolution(m)) is not None and found.norm is not None}
     return len(norms) <= 1
 
 

@@ -34,7 +34,7 @@ def _row_in_place(op: Operation) -> Parts | None:
         return None
     source = op.source.owner
     # A norm is left to the fold with the product before it.
-    return (source, op) if isinstance(source, Part) and _unit(source) is not None and not _is_norm(source) else None
+    return (source, op) if isinstance(source, Part) and unit_of(source) is not None and not _is_norm(source) else None
 
 
 def _part_in_place(op: Operation) -> Parts | None:
@@ -91,7 +91,7 @@ def _producer(value: SSAValue, heads: int) -> Part | None:
     if not isinstance(source, Part) or not is_read_once(value) or _is_nested(source):
         return None
     _, width = matrix(value, "join operand")
-    return source if _unit(source) == width // heads else None
+    return source if unit_of(source) == width // heads else None
 
 
 def _is_nested(op: Part) -> bool:
@@ -101,13 +101,13 @@ def _is_nested(op: Part) -> bool:
     )
 
 
-def _unit(op: Part) -> int | None:
+def unit_of(op: Part) -> int | None:
     """
     The values of a unit of what an op's launch can place: a product's or a mixture's row, a rotation's or a product's
     head, a norm's group, a joined head. None for an op that cannot place any.
     """
     if is_fused(op, FusionClass.PART_IN_PLACE, FusionClass.UNITS_IN_PLACE):
-        return _unit(op.parts[-1])
+        return unit_of(op.parts[-1])
     if is_fused(op, FusionClass.ROW_IN_PLACE):
         return None
     if product(op) is not None or isinstance(op, MoeOp):

@@ -1,8 +1,12 @@
-"""The launch of each class of fused ops the lane links whole: one part's launch, with fields from the others."""
+"""
+The launches of each class of fused ops the lane links whole: one part's launch, with fields from the others.
+
+Here are those of a dense decoder and the table of all; the others lie in a module a family.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
@@ -10,21 +14,31 @@ from xdsl.ir import SSAValue
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.launch.functions import Act, ActivationAttr
 from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
+from lanelink.passes.link.delta import conv_bias_silu, conv_parts, conv_silu_l2norm, gdn_gate_projections, gdn_gating
 from lanelink.passes.link.draft import Draft
+from lanelink.passes.link.folds import fold, folded
+from lanelink.passes.link.gates import attn_output_gate, glu_act_mul_quant
+from lanelink.passes.link.latent import mla
 from lanelink.passes.link.linker import number
+from lanelink.passes.link.mixture import moe_token_sort, shared_expert_fusion
+from lanelink.passes.link.placement import part_in_place, row_in_place, units_in_place
 from lanelink.passes.link.prims import activation_of
+from lanelink.passes.link.quant import quantized, row_write_quant
 
 if TYPE_CHECKING:
     from lanelink.passes.link.linker import Linker
 
+ClassRule = Callable[["Linker", FusedOp], Draft | Sequence[Draft]]
+
 PART_FIELDS = ("w", "bias", "out", "at", "row")
-SIDE_FIELDS = ("x", "norm", "norm_eps", "out", "at", "row", "heads")
+SIDE_FIELDS = ("x", "x_pitch", "x_offset", "norm", "norm_eps", "out", "at", "row", "heads")
 TURN_FIELDS = ("cos", "sin", "position", "head_dim", "half")
 
 
-def link_class(linker: Linker, op: FusedOp) -> Draft:
-    """The launch a fused op is when its class is linked whole."""
-    return CLASSES[op.fusion_class.data](linker, op)
+def link_class(linker: Linker, op: FusedOp) -> list[Draft]:
+    """The launches a fused op is, in order, when its class is linked whole."""
+    made = CLASSES[op.fusion_class.data](linker, op)
+    return [made] if isinstance(made, Draft) else list(made)
 
 
 def _add_norm(linker: Linker, op: FusedOp) -> Draft:
@@ -35,13 +49,18 @@ def _add_norm(linker: Linker, op: FusedOp) -> Draft:
     )
 
 
-def _quantized(linker: Linker, op: FusedOp) -> Draft:
-    """A producer that writes its result's quantized form, and the f32 form where something reads it."""
-    producer, quantize = op.parts
-    assert isinstance(quantize, tgraph.QuantizeOp)
-    draft = linker.one(producer)
-    quant = linker.buffer(quantize.result)
-    return draft.with_(quant=quant, out=linker.kept_buffer(quantize.x), covers=number(quantize))
+def _norm_then_add(linker: Linker, op: FusedOp) -> Draft:
+    inner, outer = op.parts
+    assert isinstance(inner, tgraph.FusedRowOp)
+    draft = linker.one(outer)
+    normed, x, add = linker.buffer(inner.result), draft.fields["x"], draft.fields["add"]
+    return draft.with_(
+        x=linker.buffer(inner.x),
+        pre=None if inner.weight is None else linker.buffer(inner.weight),
+        pre_eps=inner.eps,
+        add=add if x is normed else x,
+        covers=number(inner),
+    )
 
 
 def _gemm_bias(linker: Linker, op: FusedOp) -> Draft:
@@ -62,18 +81,6 @@ def _qk_norm_rope(linker: Linker, op: FusedOp) -> Draft:
     )
 
 
-def _row_in_place(linker: Linker, op: FusedOp) -> Draft:
-    producer, set_row = op.parts
-    assert isinstance(set_row, tgraph.SetRowOp)
-    draft = linker.one(producer)
-    return draft.with_(
-        out=linker.table_buffer(set_row),
-        at=None if set_row.index is None else linker.buffer(set_row.index),
-        row=set_row.row,
-        covers=number(set_row),
-    )
-
-
 def _head_epilogue(linker: Linker, op: FusedOp) -> tuple[Draft, Draft]:
     """A product and the rotation of its heads, as the launches of each."""
     product, turn = op.parts
@@ -81,7 +88,7 @@ def _head_epilogue(linker: Linker, op: FusedOp) -> tuple[Draft, Draft]:
 
 
 def _qkv_head_epilogue(linker: Linker, op: FusedOp) -> Draft:
-    return _fold(_head_epilogue(linker, op))
+    return fold(_head_epilogue(linker, op))
 
 
 def _merged_qkv(linker: Linker, op: FusedOp) -> Draft:
@@ -97,7 +104,7 @@ def _merged_qkv(linker: Linker, op: FusedOp) -> Draft:
     first = products[0]
     parts = tuple(p.as_(launch.GemmPartOp, PART_FIELDS) for p in products)
     merged = Draft(launch.GemmPartsOp, {"x": first.fields["x"]}, members=parts, location=first.location)
-    return _fold((merged, _rope_parts(turns))) if turns else merged
+    return fold((merged, _rope_parts(turns))) if turns else merged
 
 
 def _rope_parts(turns: list[Draft]) -> Draft:
@@ -174,14 +181,6 @@ def _embed_scale(linker: Linker, op: FusedOp) -> Draft:
     return linker.one(gather).with_(out=linker.buffer(scale.result), scale=scale.factor, covers=number(scale))
 
 
-def _folded(linker: Linker, op: FusedOp) -> Draft:
-    """A product or gather and the norm of its row; the norm reads what it wrote, whichever side of the sum that is."""
-    first, norm = (linker.one(part) for part in op.parts)
-    if norm.value("add") is first.value("out"):
-        norm = norm.with_(x=norm.fields.get("add"), add=norm.fields.get("x"))
-    return _fold((first, norm))
-
-
 def _fused_sampling(linker: Linker, op: FusedOp) -> Draft:
     # The two do not read each other and come in either order.
     arg_max = next(part for part in op.parts if isinstance(part, tgraph.ArgMaxOp))
@@ -195,21 +194,21 @@ def _fused_sampling(linker: Linker, op: FusedOp) -> Draft:
     return draft.with_(token=token, position=position, covers=number(advance))
 
 
-def _fold(members: tuple[Draft, ...]) -> Draft:
-    return Draft(launch.FoldOp, {}, members=members, location=members[0].location)
-
-
-CLASSES: dict[FusionClass, Callable[[Linker, FusedOp], Draft]] = {
+CLASSES: dict[FusionClass, ClassRule] = {
     FusionClass.ADD_NORM: _add_norm,
-    FusionClass.NORM_QUANT: _quantized,
-    FusionClass.ADD_NORM_QUANT: _quantized,
-    FusionClass.ELEMENTWISE_QUANT: _quantized,
-    FusionClass.GLU_ACT_MUL_QUANT: _quantized,
-    FusionClass.GEMV_QUANT: _quantized,
-    FusionClass.ATTN_OUTPUT_QUANT: _quantized,
+    FusionClass.NORM_THEN_ADD: _norm_then_add,
+    FusionClass.NORM_QUANT: quantized,
+    FusionClass.ADD_NORM_QUANT: quantized,
+    FusionClass.ELEMENTWISE_QUANT: quantized,
+    FusionClass.GLU_ACT_MUL_QUANT: glu_act_mul_quant,
+    FusionClass.GEMV_QUANT: quantized,
+    FusionClass.ATTN_OUTPUT_QUANT: quantized,
+    FusionClass.GDN_OUTPUT_QUANT: quantized,
+    FusionClass.ROW_WRITE_QUANT: row_write_quant,
     FusionClass.GEMM_BIAS: _gemm_bias,
-    FusionClass.GEMV_NORM_EPILOGUE: _folded,
-    FusionClass.EMBED_NORM: _folded,
+    FusionClass.GEMV_NORM_EPILOGUE: folded,
+    FusionClass.EMBED_NORM: folded,
+    FusionClass.MOE_DEFERRED_FINALIZE: folded,
     FusionClass.EMBED_SCALE: _embed_scale,
     FusionClass.QK_NORM_ROPE: _qk_norm_rope,
     FusionClass.ROPE_QK_ONE_LAUNCH: _rope_qk_one_launch,
@@ -217,7 +216,18 @@ CLASSES: dict[FusionClass, Callable[[Linker, FusedOp], Draft]] = {
     FusionClass.MERGED_QKV: _merged_qkv,
     FusionClass.GLU_ACT_MUL: _glu_act_mul,
     FusionClass.GEMV_GATE_UP_GLU: _gemv_gate_up_glu,
-    FusionClass.ROW_IN_PLACE: _row_in_place,
+    FusionClass.SHARED_EXPERT_FUSION: shared_expert_fusion,
+    FusionClass.MOE_TOKEN_SORT: moe_token_sort,
+    FusionClass.ATTN_OUTPUT_GATE: attn_output_gate,
+    FusionClass.CONV_BIAS_SILU: conv_bias_silu,
+    FusionClass.CONV_SILU_L2NORM: conv_silu_l2norm,
+    FusionClass.CONV_PARTS: conv_parts,
+    FusionClass.GDN_GATING: gdn_gating,
+    FusionClass.GDN_GATE_PROJECTIONS: gdn_gate_projections,
+    FusionClass.MLA: mla,
+    FusionClass.ROW_IN_PLACE: row_in_place,
+    FusionClass.PART_IN_PLACE: part_in_place,
+    FusionClass.UNITS_IN_PLACE: units_in_place,
     FusionClass.FUSED_SAMPLING: _fused_sampling,
 }
-"""Class → the launch of a fused op of it."""
+"""Class → the launch or launches of a fused op of it."""

@@ -13,11 +13,12 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch import AllocOp, ConstantOp, CopyOp, ViewOp
+from lanelink.dialects.launch import SetRowOp as SetRowLaunch
 from lanelink.dialects.launch.step import root
 from lanelink.dialects.tgraph import ConstantOp as TensorConstantOp
 from lanelink.dialects.tgraph import FusedOp, LiftedOp, SetRowOp
@@ -82,31 +83,39 @@ class Linker:
 
     def table_buffer(self, op: SetRowOp) -> SSAValue:
         """The buffer a set_row writes: its table's own, or a copy where a reader still needs the old rows."""
-        held = self.buffer(op.table)
-        if self._needs_old_rows(op, root(held)):
+        return self.state_buffer(op, op.operands.index(op.table), op.result)
+
+    def state_buffer(self, op: LiftedOp, slot: int, moved: SSAValue) -> SSAValue:
+        """
+        The buffer in which an op moves operand `slot` on to its result `moved`: that operand's own, or a copy where a
+        reader still needs what it holds.
+        """
+        held = self.buffer(op.operands[slot])
+        if self._needs_old_rows(op, slot, root(held)):
             fresh = self.alloc(held.type)
-            fresh.name_hint = op.result.name_hint
+            fresh.name_hint = moved.name_hint
             self._copies.append(Draft(CopyOp, {"x": held, "out": fresh}, location=op.location))
             held = fresh
         else:
             # Nothing reads what lay there any more, so no later write need look at it.
             self._values[root(held)] = []
-        self.bind(op.result, held)
+        self.bind(moved, held)
         return held
 
-    def _needs_old_rows(self, op: SetRowOp, held: SSAValue) -> bool:
+    def _needs_old_rows(self, op: LiftedOp, slot: int, held: SSAValue) -> bool:
         """Whether anything that reads the buffer's old contents is left, now or at the next step."""
         if isinstance(held.owner, ConstantOp):
             return True
         # An argument that no result becomes is there at the next step as it was.
         if isinstance(held, BlockArgument) and held.index not in self.io.carries.values():
             return True
-        return any(self._reads_late(use.operation, value, op) for value in self._values[held] for use in value.uses)
+        return any(self._reads_late(use, op, slot) for value in self._values[held] for use in value.uses)
 
-    def _reads_late(self, reader: Operation, value: SSAValue, op: SetRowOp) -> bool:
-        """Whether an op reads `value`, which is old rows, after a set_row or in the launch that does it."""
+    def _reads_late(self, use: Use, op: LiftedOp, slot: int) -> bool:
+        """Whether a use of old rows reads them after the op that writes over them, or in its launch."""
+        reader = use.operation
         if reader is op:
-            return value is op.source
+            return use.index != slot
         # What a fused op around the set_row reads is read by its parts, through its block's arguments.
         if reader.is_ancestor(op):
             return False
@@ -119,6 +128,12 @@ class Linker:
             assert above is not None
             op = above
         return self._order[op]
+
+    def set_row(self, op: SetRowOp, out: SSAValue | None) -> Draft:
+        """The launch of a set_row into a buffer other than its table's, or into none."""
+        at = None if op.index is None else self.buffer(op.index)
+        fields = {"source": self.buffer(op.source), "out": out, "at": at, "row": op.row}
+        return Draft(SetRowLaunch, fields, number(op), location=op.location)
 
     # Ops
 
@@ -151,17 +166,24 @@ class Linker:
             return []
         if isinstance(op, FusedOp) and self.shim.answer(op).answer is Answer.DECOMPOSE:
             return self.inside(op, lambda linker, f: [d for part in f.parts for d in linker.link(part)])
-        return self._after_copies(self.one(op))
+        return self._after_copies(self.several(op))
 
     def one(self, op: LiftedOp | FusedOp) -> Draft:
         """The launch of an op, or of a part, that runs as one."""
+        made = self.several(op)
+        if len(made) != 1:
+            raise self.error(op, f"expected a part that runs as one launch, got one that runs as {len(made)}")
+        return made[0]
+
+    def several(self, op: LiftedOp | FusedOp) -> list[Draft]:
+        """The launches of an op, or of a part, that is not run as its parts, without the copies they need first."""
         from lanelink.passes.link.classes import link_class
         from lanelink.passes.link.prims import link_prim
 
         if isinstance(op, LiftedOp):
             if (why := self.shim.refuses(op)) is not None:
                 raise self.error(op, why)
-            return link_prim(self, op)
+            return [link_prim(self, op)]
         support = self.shim.answer(op)
         match support.answer:
             case Answer.REFUSE:
@@ -173,8 +195,8 @@ class Linker:
 
     def whole(self, op: FusedOp) -> list[Draft]:
         """
-        The launch of a fused op linked whole, whatever the shim answers for its class, after the copies of tables it
-        needs; an error where its class's kernels cannot run it.
+        The launches of a fused op linked whole, whatever the shim answers for its class, after the copies of tables
+        they need; an error where its class's kernels cannot run it.
         """
         from lanelink.passes.link.classes import link_class
 
@@ -191,10 +213,10 @@ class Linker:
             self.bind(result, self.buffer(inner))
         return made
 
-    def _after_copies(self, draft: Draft) -> list[Draft]:
-        """A launch after the copies of the tables it writes."""
+    def _after_copies(self, drafts: list[Draft]) -> list[Draft]:
+        """Launches after the copies of the tables they write."""
         copies, self._copies = self._copies, []
-        return [*copies, draft]
+        return [*copies, *drafts]
 
     def error(self, op: Operation, why: str) -> PassFailedException:
         """What went wrong with an op, where."""

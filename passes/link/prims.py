@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FloatAttr, f32
-from xdsl.ir import Attribute, SSAValue
 
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.launch.functions import Act, ActivationAttr
 from lanelink.dialects.tgraph import GeluKind, LiftedOp, RowsType
 from lanelink.dialects.tgraph.tables import table_shape
 from lanelink.passes.link.draft import Draft
-from lanelink.passes.link.linker import number
+from lanelink.passes.link.layer_prims import LAYER_PRIMS
+from lanelink.passes.link.rules import Rule, draft_of, rule
 
 if TYPE_CHECKING:
     from lanelink.passes.link.linker import Linker
 
-OpT = TypeVar("OpT", bound=LiftedOp)
-
 
 def link_prim(linker: Linker, op: LiftedOp) -> Draft:
     """The launch of a lifted op that the shim does not refuse."""
-    rule = PRIMS.get(type(op))
-    if rule is None:
+    found = PRIMS.get(type(op))
+    if found is None:
         raise linker.error(op, f"expected one of {', '.join(sorted(k.name for k in PRIMS))}")
-    return rule(linker, op)
+    return found(linker, op)
 
 
 def _matmul(linker: Linker, op: tgraph.MatmulOp) -> Draft:
     kind = launch.GemvOp if isinstance(op.weight.type, RowsType) else launch.GemvF32Op
-    return _draft(op, kind, x=linker.buffer(op.x), w=linker.buffer(op.weight), out=linker.buffer(op.result))
+    return draft_of(op, kind, x=linker.buffer(op.x), w=linker.buffer(op.weight), out=linker.buffer(op.result))
 
 
 def _elementwise(linker: Linker, op: tgraph.ElementwiseOp) -> Draft:
     a, b = linker.buffer(op.a), linker.buffer(op.b)
-    return _draft(op, launch.BinaryOp, kind=op.kind, a=a, b=b, out=linker.buffer(op.result))
+    return draft_of(op, launch.BinaryOp, kind=op.kind, a=a, b=b, out=linker.buffer(op.result))
 
 
 def _swiglu(linker: Linker, op: tgraph.SwigluOp) -> Draft:
     gate, up = linker.buffer(op.gate), linker.buffer(op.up)
-    return _draft(op, launch.SwigluOp, gate=gate, up=up, out=linker.buffer(op.result))
+    return draft_of(op, launch.SwigluOp, gate=gate, up=up, out=linker.buffer(op.result))
 
 
 def activation_of(op: LiftedOp) -> Act | None:
@@ -61,19 +58,19 @@ def _unary(linker: Linker, op: tgraph.SiluOp | tgraph.SigmoidOp | tgraph.GeluOp)
     act = activation_of(op)
     assert act is not None
     x, out = linker.buffer(op.x), linker.buffer(op.result)
-    return _draft(op, launch.UnaryOp, act=ActivationAttr(act), x=x, out=out)
+    return draft_of(op, launch.UnaryOp, act=ActivationAttr(act), x=x, out=out)
 
 
 def _scale(linker: Linker, op: tgraph.ScaleOp) -> Draft:
-    return _draft(op, launch.ScaleOp, factor=op.factor, x=linker.buffer(op.x), out=linker.buffer(op.result))
+    return draft_of(op, launch.ScaleOp, factor=op.factor, x=linker.buffer(op.x), out=linker.buffer(op.result))
 
 
 def _quantize(linker: Linker, op: tgraph.QuantizeOp) -> Draft:
-    return _draft(op, launch.QuantOp, x=linker.buffer(op.x), quant=linker.buffer(op.result))
+    return draft_of(op, launch.QuantOp, x=linker.buffer(op.x), quant=linker.buffer(op.result))
 
 
 def _fused_row(linker: Linker, op: tgraph.FusedRowOp) -> Draft:
-    return _draft(
+    return draft_of(
         op,
         launch.NormOp,
         cols=op.cols,
@@ -86,7 +83,7 @@ def _fused_row(linker: Linker, op: tgraph.FusedRowOp) -> Draft:
 
 
 def _rope(linker: Linker, op: tgraph.RopeOp) -> Draft:
-    return _draft(
+    return draft_of(
         op,
         launch.RopeOp,
         heads=op.heads,
@@ -102,7 +99,7 @@ def _rope(linker: Linker, op: tgraph.RopeOp) -> Draft:
 
 def _attention(linker: Linker, op: tgraph.AttentionOp) -> Draft:
     assert op.position is not None
-    return _draft(
+    return draft_of(
         op,
         launch.AttentionOp,
         heads=op.heads,
@@ -125,7 +122,7 @@ def _gather(linker: Linker, op: tgraph.RowGatherOp | tgraph.RowsGatherOp) -> Dra
         # A fixed row of a table computed in the step.
         assert isinstance(op, tgraph.RowGatherOp) and op.row is not None
         return _table_row(linker, op, op.row.value.data)
-    return _draft(
+    return draft_of(
         op,
         launch.GatherOp,
         table=linker.buffer(op.table),
@@ -139,11 +136,11 @@ def _table_row(linker: Linker, op: tgraph.RowGatherOp, row: int) -> Draft:
     _, cols = table_shape(op.table, "row_gather table")
     view = launch.ViewOp(linker.buffer(op.table), row * cols, (), out.type)
     linker.block.add_op(view)
-    return _draft(op, launch.CopyOp, x=view.result, out=out)
+    return draft_of(op, launch.CopyOp, x=view.result, out=out)
 
 
 def _set_row(linker: Linker, op: tgraph.SetRowOp) -> Draft:
-    return _draft(
+    return draft_of(
         op,
         launch.SetRowOp,
         source=linker.buffer(op.source),
@@ -155,47 +152,37 @@ def _set_row(linker: Linker, op: tgraph.SetRowOp) -> Draft:
 
 def _head_slice(linker: Linker, op: tgraph.HeadSliceOp) -> Draft:
     x, out = linker.buffer(op.x), linker.buffer(op.result)
-    return _draft(op, launch.SliceOp, start=op.start, width=op.width, every=op.every, x=x, out=out)
+    return draft_of(op, launch.SliceOp, start=op.start, width=op.width, every=op.every, x=x, out=out)
 
 
 def _arg_max(linker: Linker, op: tgraph.ArgMaxOp) -> Draft:
-    return _draft(op, launch.ArgMaxOp, x=linker.buffer(op.x), out=linker.buffer(op.result))
+    return draft_of(op, launch.ArgMaxOp, x=linker.buffer(op.x), out=linker.buffer(op.result))
 
 
 def _advance(linker: Linker, op: tgraph.AdvanceOp) -> Draft:
-    return _draft(op, launch.AdvanceOp, by=op.by, x=linker.buffer(op.position), out=linker.buffer(op.result))
-
-
-def _draft(op: LiftedOp, launch_kind: type[launch.Launch], /, **fields: SSAValue | Attribute | None) -> Draft:
-    return Draft(launch_kind, fields, number(op), location=op.location)
-
-
-Rule = Callable[["Linker", LiftedOp], Draft]
-
-
-def _rule(kind: type[OpT], link: Callable[[Linker, OpT], Draft]) -> tuple[type[LiftedOp], Rule]:
-    return kind, cast(Rule, link)
+    return draft_of(op, launch.AdvanceOp, by=op.by, x=linker.buffer(op.position), out=linker.buffer(op.result))
 
 
 PRIMS: dict[type[LiftedOp], Rule] = dict(
     [
-        _rule(tgraph.MatmulOp, _matmul),
-        _rule(tgraph.ElementwiseOp, _elementwise),
-        _rule(tgraph.SwigluOp, _swiglu),
-        _rule(tgraph.SiluOp, _unary),
-        _rule(tgraph.SigmoidOp, _unary),
-        _rule(tgraph.GeluOp, _unary),
-        _rule(tgraph.ScaleOp, _scale),
-        _rule(tgraph.QuantizeOp, _quantize),
-        _rule(tgraph.FusedRowOp, _fused_row),
-        _rule(tgraph.RopeOp, _rope),
-        _rule(tgraph.AttentionOp, _attention),
-        _rule(tgraph.RowGatherOp, _gather),
-        _rule(tgraph.RowsGatherOp, _gather),
-        _rule(tgraph.SetRowOp, _set_row),
-        _rule(tgraph.HeadSliceOp, _head_slice),
-        _rule(tgraph.ArgMaxOp, _arg_max),
-        _rule(tgraph.AdvanceOp, _advance),
+        rule(tgraph.MatmulOp, _matmul),
+        rule(tgraph.ElementwiseOp, _elementwise),
+        rule(tgraph.SwigluOp, _swiglu),
+        rule(tgraph.SiluOp, _unary),
+        rule(tgraph.SigmoidOp, _unary),
+        rule(tgraph.GeluOp, _unary),
+        rule(tgraph.ScaleOp, _scale),
+        rule(tgraph.QuantizeOp, _quantize),
+        rule(tgraph.FusedRowOp, _fused_row),
+        rule(tgraph.RopeOp, _rope),
+        rule(tgraph.AttentionOp, _attention),
+        rule(tgraph.RowGatherOp, _gather),
+        rule(tgraph.RowsGatherOp, _gather),
+        rule(tgraph.SetRowOp, _set_row),
+        rule(tgraph.HeadSliceOp, _head_slice),
+        rule(tgraph.ArgMaxOp, _arg_max),
+        rule(tgraph.AdvanceOp, _advance),
+        *LAYER_PRIMS,
     ]
 )
 """Lifted op → its launch, from its buffers."""

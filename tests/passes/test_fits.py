@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.dialects.tgraph import FusedOp, FusionClass
 from lanelink.passes.fits import FITS, misfit
+from lanelink.passes.fits_layers import LAYER_FITS
 from lanelink.passes.link.classes import CLASSES
 
 ARGUMENTS = {
@@ -247,13 +248,18 @@ def test_does_not_fit(fusion_class: FusionClass, body: str, kept: str, why: str)
 
 
 def test_every_class_has_a_row_and_both_kinds_of_case() -> None:
-    assert set(FITS) == set(CLASSES)
-    assert {c for c, *_ in FIT} == set(FITS) - {C.FUSED_SAMPLING}
-    assert {c for c, *_ in MISFIT} == set(FITS)
+    assert set(FITS) == set(CLASSES) == set(FusionClass)
+    assert {c for c, *_ in FIT} == set(FITS) - set(LAYER_FITS) - {C.FUSED_SAMPLING}
+    assert {c for c, *_ in MISFIT} == set(FITS) - set(LAYER_FITS)
 
 
-def test_a_class_that_is_not_linked_whole_fits_nothing() -> None:
-    for fusion_class in set(FusionClass) - set(FITS):
-        assert reason(fusion_class, "%a = silu %x; %b = silu %a", "%b") == (
-            f"expected a class that is linked whole, got {fusion_class.value}"
-        )
+@pytest.mark.parametrize("fusion_class", LAYER_FITS)
+def test_other_parts_do_not_fit(fusion_class: FusionClass) -> None:
+    expected = f"expected {FITS[fusion_class].parts}, got silu, silu"
+    assert reason(fusion_class, "%a = silu %x; %b = silu %a", "%b") == expected
+
+
+def test_a_class_that_is_not_linked_whole_fits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(FITS, C.ADD_NORM)
+    found = reason(C.ADD_NORM, "%s = add %x %y; %n = norm %s", "%s %n")
+    assert found == "expected a class that is linked whole, got add_norm"

@@ -22,7 +22,7 @@ func.func @of_none(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transpose
 // -----
 
 // CHECK: sym_name = "of_others"
-// CHECK: | Operation does not verify: launch.fold: expected launch.gather or launch.gemv or launch.gemv_f32 or launch.gemm_parts or launch.norm or launch.rope or launch.rope_parts inside, got launch.unary
+// CHECK: | Operation does not verify: launch.fold: expected launch.gather or launch.gemv or launch.gemv_f32 or launch.gemm_parts or launch.moe or launch.binary or launch.norm or launch.rope or launch.rope_parts inside, got launch.unary
 func.func @of_others(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %o: memref<1x64xf32>, %h: memref<1x64xf32>, %y: memref<1x64xf32>) {
   launch.fold() {
   launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf32>) covers [0]
@@ -34,7 +34,7 @@ func.func @of_others(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transpo
 // -----
 
 // CHECK: sym_name = "that_begins_with_a_norm"
-// CHECK: | Operation does not verify: launch.fold: expected launch.gather or launch.gemv or launch.gemv_f32 or launch.gemm_parts first, got launch.norm
+// CHECK: | Operation does not verify: launch.fold: expected launch.gather or launch.gemv or launch.gemv_f32 or launch.gemm_parts or launch.moe first, got launch.norm
 func.func @that_begins_with_a_norm(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %o: memref<1x64xf32>, %h: memref<1x64xf32>, %y: memref<1x64xf32>) {
   launch.fold() {
   launch.norm(x = %x : memref<1x64xf32>, out = %o : memref<1x64xf32>) {cols = 64 : i64, eps = 1.0 : f32} covers [1]
@@ -46,7 +46,7 @@ func.func @that_begins_with_a_norm(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 
 // -----
 
 // CHECK: sym_name = "that_ends_with_a_product"
-// CHECK: | Operation does not verify: launch.fold: expected launch.norm or launch.rope or launch.rope_parts after the first, got launch.gemv
+// CHECK: | Operation does not verify: launch.fold: expected launch.binary or launch.norm or launch.rope or launch.rope_parts after the first, got launch.gemv
 func.func @that_ends_with_a_product(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %o: memref<1x64xf32>, %h: memref<1x64xf32>, %y: memref<1x64xf32>) {
   launch.fold() {
   launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf32>) covers [0]

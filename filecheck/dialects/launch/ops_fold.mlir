@@ -14,7 +14,7 @@ func.func @fold(%e: !tgraph.rows<bf16, 16x64>, %i: memref<1xi32>, %x: memref<1x6
     // GENERIC: "launch.gather"(%e, %i, %x) <{covers = array<i64: 0>}> : (!tgraph.rows<bf16, 16x64>, memref<1xi32>, memref<1x64xf32>) -> ()
     launch.gather(table = %e : !tgraph.rows<bf16, 16x64>, index = %i : memref<1xi32>, out = %x : memref<1x64xf32>) covers [0]
     // CHECK-NEXT: launch.norm(x = %x : memref<1x64xf32>, w = %w : memref<64xf32>, out = %h : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1]
-    // GENERIC: "launch.norm"(%x, %w, %h) <{cols = 64 : i64, eps = 1.000000e-06 : f32, covers = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0>}> : (memref<1x64xf32>, memref<64xf32>, memref<1x64xf32>) -> ()
+    // GENERIC: "launch.norm"(%x, %w, %h) <{cols = 64 : i64, eps = 1.000000e-06 : f32, covers = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0, 0>}> : (memref<1x64xf32>, memref<64xf32>, memref<1x64xf32>) -> ()
     launch.norm(x = %x : memref<1x64xf32>, w = %w : memref<64xf32>, out = %h : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1]
   // CHECK-NEXT: }
   }
@@ -25,7 +25,7 @@ func.func @fold(%e: !tgraph.rows<bf16, 16x64>, %i: memref<1xi32>, %x: memref<1x6
     // GENERIC: "launch.gemv"(%h, %m, %x) <{covers = array<i64: 2>, operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0>}> : (memref<1x64xf32>, !tgraph.rows<bf16, 64x64, transposed>, memref<1x64xf32>) -> ()
     launch.gemv(x = %h : memref<1x64xf32>, w = %m : !tgraph.rows<bf16, 64x64, transposed>, out = %x : memref<1x64xf32>) covers [2]
     // CHECK-NEXT: launch.norm(x = %x : memref<1x64xf32>, add = %r : memref<1x64xf32>, w = %w : memref<64xf32>, out = %y : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [3, 4]
-    // GENERIC: "launch.norm"(%x, %r, %w, %y) <{cols = 64 : i64, eps = 1.000000e-06 : f32, covers = array<i64: 3, 4>, operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 1, 0>}> : (memref<1x64xf32>, memref<1x64xf32>, memref<64xf32>, memref<1x64xf32>) -> ()
+    // GENERIC: "launch.norm"(%x, %r, %w, %y) <{cols = 64 : i64, eps = 1.000000e-06 : f32, covers = array<i64: 3, 4>, operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 1, 0, 0>}> : (memref<1x64xf32>, memref<1x64xf32>, memref<64xf32>, memref<1x64xf32>) -> ()
     launch.norm(x = %x : memref<1x64xf32>, add = %r : memref<1x64xf32>, w = %w : memref<64xf32>, out = %y : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [3, 4]
   // CHECK-NEXT: }
   }

@@ -8,19 +8,19 @@
 // GENERIC-LABEL: sym_name = "norm"
 func.func @norm(%x: memref<2x64xf32>, %r: memref<2x64xf32>, %s: memref<2x64xf32>, %w: memref<64xf32>, %h: memref<16xf32>, %y: memref<2x64xf32>, %z: !tgraph.q8<2x64>) {
   // CHECK-NEXT: launch.norm(x = %x : memref<2x64xf32>, w = %w : memref<64xf32>, out = %y : memref<2x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [0]
-  // GENERIC: "launch.norm"(%x, %w, %y) <{cols = 64 : i64, eps = 1.000000e-06 : f32, covers = array<i64: 0>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0>}> : (memref<2x64xf32>, memref<64xf32>, memref<2x64xf32>) -> ()
+  // GENERIC: "launch.norm"(%x, %w, %y) <{cols = 64 : i64, eps = 1.000000e-06 : f32, covers = array<i64: 0>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0, 0>}> : (memref<2x64xf32>, memref<64xf32>, memref<2x64xf32>) -> ()
   launch.norm(x = %x : memref<2x64xf32>, w = %w : memref<64xf32>, out = %y : memref<2x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [0]
   // A head at a time, without a weight.
   // CHECK-NEXT: launch.norm(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {cols = 16 : i64, eps = 0.000000e+00 : f32} covers [0]
-  // GENERIC-NEXT: "launch.norm"(%x, %y) <{cols = 16 : i64, eps = 0.000000e+00 : f32, covers = array<i64: 0>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 1, 0>}> : (memref<2x64xf32>, memref<2x64xf32>) -> ()
+  // GENERIC-NEXT: "launch.norm"(%x, %y) <{cols = 16 : i64, eps = 0.000000e+00 : f32, covers = array<i64: 0>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 1, 0, 0>}> : (memref<2x64xf32>, memref<2x64xf32>) -> ()
   launch.norm(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {cols = 16 : i64, eps = 0.000000e+00 : f32} covers [0]
   // The residual sum, stored; the result quantized.
   // CHECK-NEXT: launch.norm(x = %x : memref<2x64xf32>, add = %r : memref<2x64xf32>, sum = %s : memref<2x64xf32>, w = %w : memref<64xf32>, quant = %z : !tgraph.q8<2x64>) {cols = 64 : i64, eps = 1.000000e-05 : f32} covers [0, 1, 2]
-  // GENERIC-NEXT: "launch.norm"(%x, %r, %s, %w, %z) <{cols = 64 : i64, eps = 1.000000e-05 : f32, covers = array<i64: 0, 1, 2>, operandSegmentSizes = array<i32: 1, 0, 1, 1, 1, 0, 1>}> : (memref<2x64xf32>, memref<2x64xf32>, memref<2x64xf32>, memref<64xf32>, !tgraph.q8<2x64>) -> ()
+  // GENERIC-NEXT: "launch.norm"(%x, %r, %s, %w, %z) <{cols = 64 : i64, eps = 1.000000e-05 : f32, covers = array<i64: 0, 1, 2>, operandSegmentSizes = array<i32: 1, 0, 1, 1, 1, 0, 1, 0>}> : (memref<2x64xf32>, memref<2x64xf32>, memref<2x64xf32>, memref<64xf32>, !tgraph.q8<2x64>) -> ()
   launch.norm(x = %x : memref<2x64xf32>, add = %r : memref<2x64xf32>, sum = %s : memref<2x64xf32>, w = %w : memref<64xf32>, quant = %z : !tgraph.q8<2x64>) {cols = 64 : i64, eps = 1.000000e-05 : f32} covers [0, 1, 2]
   // A sandwich.
   // CHECK-NEXT: launch.norm(x = %x : memref<2x64xf32>, pre = %w : memref<64xf32>, add = %r : memref<2x64xf32>, sum = %s : memref<2x64xf32>, w = %w : memref<64xf32>, out = %y : memref<2x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32, pre_eps = 1.000000e-05 : f32} covers [0, 1, 2]
-  // GENERIC-NEXT: "launch.norm"(%x, %w, %r, %s, %w, %y) <{cols = 64 : i64, eps = 1.000000e-06 : f32, pre_eps = 1.000000e-05 : f32, covers = array<i64: 0, 1, 2>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>}> : (memref<2x64xf32>, memref<64xf32>, memref<2x64xf32>, memref<2x64xf32>, memref<64xf32>, memref<2x64xf32>) -> ()
+  // GENERIC-NEXT: "launch.norm"(%x, %w, %r, %s, %w, %y) <{cols = 64 : i64, eps = 1.000000e-06 : f32, pre_eps = 1.000000e-05 : f32, covers = array<i64: 0, 1, 2>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0>}> : (memref<2x64xf32>, memref<64xf32>, memref<2x64xf32>, memref<2x64xf32>, memref<64xf32>, memref<2x64xf32>) -> ()
   launch.norm(x = %x : memref<2x64xf32>, pre = %w : memref<64xf32>, add = %r : memref<2x64xf32>, sum = %s : memref<2x64xf32>, w = %w : memref<64xf32>, out = %y : memref<2x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32, pre_eps = 1.000000e-05 : f32} covers [0, 1, 2]
   func.return
 }

@@ -20,10 +20,10 @@ func.func @gather(%e: !tgraph.rows<q8_0, 16x64>, %f: memref<16x64xf32>, %i: memr
 // GENERIC-LABEL: sym_name = "set_row"
 func.func @set_row(%r: memref<2x64xf32>, %t: memref<8x64xf32>, %p: memref<1xi32>) {
   // CHECK-NEXT: launch.set_row(source = %r : memref<2x64xf32>, out = %t : memref<8x64xf32>, at = %p : memref<1xi32>) covers [0]
-  // GENERIC: "launch.set_row"(%r, %t, %p) <{covers = array<i64: 0>}> : (memref<2x64xf32>, memref<8x64xf32>, memref<1xi32>) -> ()
+  // GENERIC: "launch.set_row"(%r, %t, %p) <{covers = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (memref<2x64xf32>, memref<8x64xf32>, memref<1xi32>) -> ()
   launch.set_row(source = %r : memref<2x64xf32>, out = %t : memref<8x64xf32>, at = %p : memref<1xi32>) covers [0]
   // CHECK-NEXT: launch.set_row(source = %r : memref<2x64xf32>, out = %t : memref<8x64xf32>) {row = 0 : i64} covers [0]
-  // GENERIC-NEXT: "launch.set_row"(%r, %t) <{row = 0 : i64, covers = array<i64: 0>}> : (memref<2x64xf32>, memref<8x64xf32>) -> ()
+  // GENERIC-NEXT: "launch.set_row"(%r, %t) <{row = 0 : i64, covers = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (memref<2x64xf32>, memref<8x64xf32>) -> ()
   launch.set_row(source = %r : memref<2x64xf32>, out = %t : memref<8x64xf32>) {row = 0 : i64} covers [0]
   func.return
 }

@@ -1,0 +1,87 @@
+"""Attentions that store their result gated: of one sequence, or of each of a batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+
+from lanelink.dialects import launch, tgraph
+from lanelink.dialects.launch.functions import ActivationAttr
+from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
+from lanelink.dialects.tgraph.attributes import matrix
+from lanelink.dialects.tgraph.fused import numbers
+from lanelink.passes.link.draft import Draft
+from lanelink.passes.link.linker import kept
+from lanelink.passes.link.prims import activation_of
+from lanelink.passes.link.quant import quantized
+
+if TYPE_CHECKING:
+    from lanelink.passes.link.linker import Linker
+
+
+def attn_output_gate(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
+    """The attention with a gate; of a batch each attention, gated by its row of the gate, and the set of its row."""
+    product = op.parts[-1]
+    assert isinstance(product, FusedOp)
+    if len(op.parts) > 2:
+        return _batch(linker, op)
+    gate, act = _gate(linker, product)
+    return linker.one(op.parts[0]).with_(
+        gate=gate, gate_act=act, out=linker.buffer(product.outputs[0]), covers=numbers(product)
+    )
+
+
+def glu_act_mul_quant(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
+    """A gated unit that quantizes; of a batch's gated attentions each set carries its row's quantized form."""
+    gated, quantize = op.parts
+    assert isinstance(quantize, tgraph.QuantizeOp)
+    if not isinstance(gated, FusedOp) or gated.fusion_class.data is not FusionClass.ATTN_OUTPUT_GATE:
+        return quantized(linker, op)
+    if len(gated.parts) == 2:
+        return quantized(linker, op)
+    quant = linker.buffer(quantize.result)
+    plain = kept(quantize.x)
+    made = linker.inside(gated, lambda inner, f: _batch(inner, f, plain, quant))
+    return _counted(made, numbers(quantize))
+
+
+def _batch(linker: Linker, op: FusedOp, plain: bool = True, quant: SSAValue | None = None) -> list[Draft]:
+    """Each sequence's attention storing its gated row, then the set of that row, in f32, quantized, or both."""
+    *rest, product = op.parts
+    assert isinstance(product, FusedOp)
+    gate, act = _gate(linker, product)
+    out = linker.buffer(product.outputs[0]) if plain else None
+    attentions: dict[SSAValue, LiftedOp | FusedOp] = {
+        part.results[0]: part for part in rest if not isinstance(part, tgraph.SetRowOp)
+    }
+    made: list[Draft] = []
+    for each in rest:
+        if not isinstance(each, tgraph.SetRowOp):
+            continue
+        assert each.row is not None
+        _, width = matrix(each.source, "set_row source")
+        offset = IntegerAttr(each.row.value.data * width, i64)
+        made.append(linker.one(attentions[each.source]).with_(gate=gate, gate_act=act, gate_offset=offset))
+        made.append(linker.set_row(each, out).with_(quant=quant))
+    return _counted(made, numbers(product))
+
+
+def _counted(made: list[Draft], more: list[int]) -> list[Draft]:
+    """The launches, the last attention covering more lifted ops: its store computes them."""
+    last = max(k for k, draft in enumerate(made) if draft.kind is launch.AttentionOp)
+    return [draft.with_(covers=more) if k == last else draft for k, draft in enumerate(made)]
+
+
+def _gate(linker: Linker, product: FusedOp) -> tuple[SSAValue, ActivationAttr]:
+    """The gate's buffer and its activation, of a glu_act_mul."""
+    act = product.parts[0]
+    assert isinstance(act, tgraph.SiluOp | tgraph.SigmoidOp | tgraph.GeluOp)
+    kind = activation_of(act)
+    assert kind is not None
+    held = product.inputs[product.body.block.args.index(act.x)]
+    return linker.buffer(held), ActivationAttr(kind)
+
+
+__all__ = ["attn_output_gate", "glu_act_mul_quant"]
