@@ -17,6 +17,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from lanelink.collector import collector_off
 from lanelink.quotes import check_quotes
 from lanelink.validate import ValidatedPipeline
 from lanelink.verify import verify_module
@@ -66,7 +67,8 @@ class OptMain(xDSLOptMain):
             verify_module(prog)
 
     def run(self) -> None:
-        super().run()
+        with collector_off():
+            super().run()
         text = "" if self._held is None else self._held.getvalue()
         if self.args.output_file is None:
             sys.stdout.write(text)

@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from lanelink.collector import collector_off
 from lanelink.lowering.launch_to_driver import LowerToDriverPass
 from lanelink.passes.fuse import FusePass
 from lanelink.passes.legalize_shim import LegalizeShimPass
@@ -51,12 +52,13 @@ def lower(module: ModuleOp, level: Level = Level.DRIVER) -> ModuleOp:
 
     Raises VerifyException for a module that is wrong and PassFailedException for one the target refuses.
     """
-    lowered = module.clone()
-    ctx = Context()
-    verify_module(lowered)
-    for each in PASSES[: level.value]:
-        each().apply(ctx, lowered)
+    with collector_off():
+        lowered = module.clone()
+        ctx = Context()
         verify_module(lowered)
+        for each in PASSES[: level.value]:
+            each().apply(ctx, lowered)
+            verify_module(lowered)
     return lowered
 
 
@@ -67,6 +69,7 @@ class LanelinkPass(ModulePass):
     name = "lanelink"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in PASSES:
-            each().apply(ctx, op)
-            verify_module(op)
+        with collector_off():
+            for each in PASSES:
+                each().apply(ctx, op)
+                verify_module(op)
