@@ -2,13 +2,11 @@
 What the lane has no kernel for, as one table: a lifted op, the condition, and the reason in words.
 
 Read top to bottom; the first row that holds is the one reported. A row is added with a lit case of its own in
-filecheck/passes/legalize-shim.
+filecheck/passes/legalize-shim. What the types of `tgraph` cannot say needs no row: a product of no rows, a rotation or a
+decay whose rows do not divide its heads.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TypeVar
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -26,9 +24,9 @@ from lanelink.dialects.tgraph import (
     RowsType,
 )
 from lanelink.dialects.tgraph.attributes import matrix
+from lanelink.passes.layer_refusals import LAYER_REFUSALS
 from lanelink.passes.origin import constant
-
-OpT = TypeVar("OpT", bound=LiftedOp)
+from lanelink.passes.refusal import Refusal, refuse
 
 WIDEST_ROTATED_HEAD = 1024
 WIDEST_VALUE_HEAD = 512
@@ -36,19 +34,6 @@ WIDEST_VALUE_HEAD = 512
 
 FORMATS = (Format.F32, Format.F16, Format.BF16, Format.Q8_0)
 """What products and gathers read rows of."""
-
-
-Refusal = Callable[[LiftedOp, TargetAttr], str | None]
-"""Answers why it refuses an op on a target, or none."""
-
-
-def refuse(kind: type[OpT], holds: Callable[[OpT, TargetAttr], bool], reason: Callable[[OpT], str]) -> Refusal:
-    """A row of the table: an op of `kind` where `holds` is refused for `reason`."""
-
-    def why(op: LiftedOp, target: TargetAttr) -> str | None:
-        return reason(op) if isinstance(op, kind) and holds(op, target) else None
-
-    return why
 
 
 def _no_kernel(kind: Attribute) -> bool:
@@ -154,6 +139,7 @@ REFUSALS: tuple[Refusal, ...] = (
     refuse(RowsGatherOp, lambda op, _: _no_kernel(op.table.type), lambda op: _wants_format(op.table.type)),
     refuse(RowGatherOp, lambda op, _: op.row is None and _narrow(op.table), lambda op: _wants_width(op.table)),
     refuse(RowsGatherOp, lambda op, _: _narrow(op.table), lambda op: _wants_width(op.table)),
+    *LAYER_REFUSALS,
 )
 
 
