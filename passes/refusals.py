@@ -2,8 +2,8 @@
 What the lane has no kernel for, as one table: a lifted op, the condition, and the reason in words.
 
 Read top to bottom; the first row that holds is the one reported. A row is added with a lit case of its own in
-filecheck/passes/legalize-shim. What the types of `tgraph` cannot say needs no row: a product of no rows, a rotation or a
-decay whose rows do not divide its heads.
+filecheck/passes/legalize-shim. What the types of `tgraph` cannot say needs no row: products of no rows, a rotation or
+a decay whose rows do not divide its heads.
 """
 
 from __future__ import annotations
