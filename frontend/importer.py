@@ -31,9 +31,6 @@ from lanelink.frontend.dense import Cache, decoder
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.weights import AbsentWeights, QuantizedWeights, StoredWeights, Weights
 
-QUANTIZABLE = (Format.F32, Format.F16, Format.BF16, Format.Q8_0)
-"""What matrices can be turned into at load."""
-
 DEFAULT_CONTEXT = 4096
 """Positions of the key and value tables where none are asked for, or the model's own where it was made for fewer."""
 
@@ -65,7 +62,7 @@ def import_checkpoint(
     """
     config = read_config(path)
     context = min(config.max_context, DEFAULT_CONTEXT) if context is None else context
-    _check_options(path, config, context, rows, quantize)
+    _check_options(path, config, context, rows)
     weights: Weights = AbsentWeights(config.stored) if no_weights else StoredWeights(open_directory(path))
     if quantize is not None:
         weights = QuantizedWeights(weights, quantize)
@@ -77,15 +74,13 @@ def import_checkpoint(
     return module
 
 
-def _check_options(path: Path, config: DecoderConfig, context: int, rows: int, quantize: Format | None) -> None:
+def _check_options(path: Path, config: DecoderConfig, context: int, rows: int) -> None:
     if not 1 <= context <= config.max_context:
         raise CheckpointError(
             f"{path}: context: expected 1 to {config.max_context}, the positions its model was made for, got {context}"
         )
     if not 1 <= rows <= context:
         raise CheckpointError(f"{path}: rows: expected 1 to {context}, the context, got {rows}")
-    if quantize is not None and quantize not in QUANTIZABLE:
-        raise CheckpointError(f"{path}: quantize: expected one of {', '.join(QUANTIZABLE)}, got {quantize}")
 
 
 def _step(

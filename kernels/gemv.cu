@@ -43,7 +43,9 @@
   }
 
 // Blocks of three to a multiprocessor with short batches, or of two with long ones: selection takes what shares the
-// outputs out evenly. Groups of four rows of x need the registers of long batches for their sums.
+// outputs out evenly. Groups of four rows of x need the registers of long batches for their sums. Blocks of 32 values
+// fill a batch with fewer bytes, so that one length serves; their products by f32 x, which are bound by decoding, take
+// one row or four in one entry.
 #define ENTRIES(suffix, INPUT)                                                                                         \
   GEMV(suffix##_r1, INPUT, 1, 2, 3)                                                                                    \
   GEMV(suffix##_r1l, INPUT, 1, 4, 2)                                                                                   \
@@ -51,7 +53,16 @@
   GLU(suffix##_r1, INPUT, 1, 2, 3)                                                                                     \
   GLU(suffix##_r4, INPUT, 4, 2, 2)
 
+#if FORMAT_CODE <= 3
 ENTRIES(_f32, INPUT_F32)
+#else
+GEMV(_f32_r4, INPUT_F32, 4, 1, 2)
+GLU(_f32_r4, INPUT_F32, 4, 1, 2)
+GEMV(_q8_r1, INPUT_Q8, 1, 2, 2)
+GEMV(_q8_r4, INPUT_Q8, 4, 1, 2)
+GLU(_q8_r1, INPUT_Q8, 1, 2, 2)
+GLU(_q8_r4, INPUT_Q8, 4, 1, 2)
+#endif
 #if FORMAT_CODE == 3
 ENTRIES(_q8, INPUT_Q8)
 #endif

@@ -9,10 +9,10 @@
 // counts groups of RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
 // last), heads turned (by the block that completes a group of whole heads), or quantization (within a tile of 32).
 #pragma once
+#include "blocks.cuh"
 #include "norm.cuh"
 #include "rope.cuh"
 
-enum Format { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0 };
 enum Input { INPUT_F32, INPUT_Q8 };
 enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
 
@@ -56,7 +56,13 @@ struct GemvArgs {
 };
 
 template <int FORMAT>
-constexpr int VALUES = FORMAT == FORMAT_F32 ? 4 : FORMAT == FORMAT_Q8_0 ? 16 : 8;  // in 16 bytes
+constexpr int VALUES = IN_BLOCKS<FORMAT> ? 32 : FORMAT == FORMAT_F32 ? 4 : FORMAT == FORMAT_Q8_0 ? 16 : 8;  // in 16 bytes
+
+// The 16-byte loads of a stored row's values.
+template <int FORMAT>
+__device__ __forceinline__ int words_of(const GemvArgs &a) {
+  return IN_BLOCKS<FORMAT> ? a.k / QBLOCK : a.pitch / 16;
+}
 
 // ---- x in shared memory ------------------------------------------------------------------------------------------
 // f32: float4 number f of a row lies at f ^ ((f >> 3) & mask), so that lanes reading VALUES neighbours each do not meet
@@ -68,9 +74,10 @@ __device__ __forceinline__ int swizzled(int f) {
 
 template <int FORMAT, int RT>
 __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *shared) {
-  const int groups = a.pitch / 16 * VALUES<FORMAT> / 4;  // float4 a row, whole 16-byte groups of weights
+  const int groups = words_of<FORMAT>(a) * VALUES<FORMAT> / 4;  // float4 a row, whole 16-byte groups of weights
+  const int rows = IN_BLOCKS<FORMAT> ? min(RT, a.m - row0) : RT;  // blocks of 32 values take the rows there are
 #pragma unroll 1
-  for (int r = 0; r < RT; r++) {
+  for (int r = 0; r < rows; r++) {
     const float *x = reinterpret_cast<const float *>(a.x) + (long long)a.x_pitch * min(row0 + r, a.m - 1);
     float4 *to = reinterpret_cast<float4 *>(shared) + r * groups;
     if (aligned16(x) && a.k % 4 == 0) {
@@ -88,8 +95,28 @@ __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *sh
   }
 }
 
-// Quantized: for each row its planes, one after the other; after all rows their scales.
-template <int RT>
+// Quantized: for each row its planes, one after the other; after all rows their scales, and where weights have mins, the
+// sums of what the blocks stand for. A lane that takes whole blocks reads the pairs of their 16 bytes swizzled, so that
+// eight lanes meet in no bank.
+template <int FORMAT>
+__device__ __forceinline__ int swizzled_pair(int word) {
+  return IN_BLOCKS<FORMAT> ? word ^ ((word >> 3) & 1) : word;
+}
+
+__device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
+  int d = __dp4a(int(a.x), int(b.x), 0);
+  d = __dp4a(int(a.y), int(b.y), d);
+  d = __dp4a(int(a.z), int(b.z), d);
+  return __dp4a(int(a.w), int(b.w), d);
+}
+
+__device__ __forceinline__ int sum32(const i8 *p) {
+  const uint4 ones = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
+  const uint4 *words = reinterpret_cast<const uint4 *>(p);
+  return dot16(words[0], ones) + dot16(words[1], ones);
+}
+
+template <int FORMAT, int RT>
 __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shared) {
   const int planes = a.x_pitch, words = a.k / 16, blocks = a.k / QBLOCK;
   const Quantized x{reinterpret_cast<i8 *>(const_cast<void *>(a.x)), planes, a.m, a.k};
@@ -102,19 +129,29 @@ __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shar
       const uint4 *from = reinterpret_cast<const uint4 *>(x.plane(p, row));
       uint4 *to = reinterpret_cast<uint4 *>(shared + (r * planes + p) * a.k);
 #pragma unroll 4
-      for (int i = threadIdx.x; i < words; i += THREADS) to[i] = from[i];
+      for (int i = threadIdx.x; i < words; i += THREADS) to[swizzled_pair<FORMAT>(i)] = from[i];
     }
     const float *from = x.scales(row);
+    if constexpr (HAS_MINS<FORMAT>) {
+      float *sums = scales + RT * blocks;
+#pragma unroll 1
+      for (int i = threadIdx.x; i < blocks; i += THREADS) {
+        float sum = float(sum32(x.plane(0, row) + i * QBLOCK));
+        if (planes == 2) sum += float(sum32(x.plane(1, row) + i * QBLOCK)) * (1.0f / 254.0f);
+        scales[r * blocks + i] = from[i];
+        sums[r * blocks + i] = from[i] * sum;
+      }
+    } else {
 #pragma unroll 2
-    for (int i = threadIdx.x; i < blocks; i += THREADS) scales[r * blocks + i] = from[i];
+      for (int i = threadIdx.x; i < blocks; i += THREADS) scales[r * blocks + i] = from[i];
+    }
   }
 }
 
 // ---- weights in flight -------------------------------------------------------------------------------------------
-template <int STEPS>
+template <int FORMAT, int STEPS>
 struct Batch {
-  uint4 w[STEPS][NR];
-  u16 scale[STEPS][NR];
+  Block<FORMAT> w[STEPS][NR];
 };
 
 struct Streams {  // the NR stored rows a warp is at
@@ -123,15 +160,19 @@ struct Streams {  // the NR stored rows a warp is at
 };
 
 template <int FORMAT, int STEPS>
-__device__ __forceinline__ void load_batch(Batch<STEPS> &b, const Streams &s, int word0, int words) {
+__device__ __forceinline__ void load_batch(Batch<FORMAT, STEPS> &b, const Streams &s, int word0, int words, int k) {
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
     const int word = word0 + 32 * u;
     if (word < words) {
 #pragma unroll
       for (int i = 0; i < NR; i++) {
-        b.w[u][i] = load_weights(s.w[i] + (long long)word * 16);
-        if (FORMAT == FORMAT_Q8_0) b.scale[u][i] = load_scale(s.scale[i] + (word >> 1) * 2);
+        if constexpr (IN_BLOCKS<FORMAT>) {
+          load_block<FORMAT>(b.w[u][i], s.w[i], k, word);
+        } else {
+          b.w[u][i].quants = load_weights(s.w[i] + (long long)word * 16);
+          if (FORMAT == FORMAT_Q8_0) b.w[u][i].scale = load_scale(s.scale[i] + (word >> 1) * 2);
+        }
       }
     }
   }
@@ -145,8 +186,6 @@ __device__ __forceinline__ float4 bytes_to_floats(u32 w) {
                      __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7442)) - 8388736.0f,
                      __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7443)) - 8388736.0f);
 }
-
-__device__ __forceinline__ u32 word_of(const uint4 &w, int j) { return j == 0 ? w.x : j == 1 ? w.y : j == 2 ? w.z : w.w; }
 
 // Values 4j..4j+3 of 16 bytes of stored row, without a block's scale.
 template <int FORMAT>
@@ -166,16 +205,104 @@ __device__ __forceinline__ float4 decode_four(const uint4 &w, int j) {
   }
 }
 
-__device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
-  int d = __dp4a(int(a.x), int(b.x), 0);
-  d = __dp4a(int(a.y), int(b.y), d);
-  d = __dp4a(int(a.z), int(b.z), d);
-  return __dp4a(int(a.w), int(b.w), d);
+// Products of blocks of 32 values by f32 x, of which `rows` rows are there: the blocks' values are decoded whole where
+// they have mins.
+template <int FORMAT, int RT>
+__device__ __forceinline__ void sum_blocks_f32(const Block<FORMAT> (&b)[NR], int word, int words, const char *shared,
+                                               int rows, float (&sums)[RT][NR]) {
+  u32 q[NR][8];
+  BlockScales scales[NR];
+#pragma unroll
+  for (int i = 0; i < NR; i++) {
+    decode_block<FORMAT>(b[i], q[i]);
+    scales[i] = scales_of<FORMAT>(b[i]);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    float dots[RT][NR] = {};
+#pragma unroll
+    for (int j = 4 * half; j < 4 * half + 4; j++) {
+      float4 w[NR];
+#pragma unroll
+      for (int i = 0; i < NR; i++) {
+        w[i] = bytes_to_floats(q[i][j]);
+        if constexpr (HAS_MINS<FORMAT>)
+          w[i] = make_float4(fmaf(w[i].x, scales[i].low, -scales[i].min), fmaf(w[i].y, scales[i].low, -scales[i].min),
+                             fmaf(w[i].z, scales[i].low, -scales[i].min), fmaf(w[i].w, scales[i].low, -scales[i].min));
+      }
+#pragma unroll
+      for (int r = 0; r < RT; r++) {
+        if (r > 0 && r >= rows) break;
+        const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * 8 + swizzled<FORMAT>(word * 8 + j)];
+#pragma unroll
+        for (int i = 0; i < NR; i++)
+          dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < RT; r++)
+#pragma unroll
+      for (int i = 0; i < NR; i++)
+        sums[r][i] += HAS_MINS<FORMAT> ? dots[r][i] : (half == 0 ? scales[i].low : scales[i].high) * dots[r][i];
+  }
+}
+
+// Four words of int8 by four of x.
+__device__ __forceinline__ int dot_words(const u32 *q, const uint4 &x, int d) {
+#pragma unroll
+  for (int j = 0; j < 4; j++) d = __dp4a(int(q[j]), int(word_of(x, j)), d);
+  return d;
+}
+
+// Adds one plane's products, shared out by `share`, to each stored row's; q6_k's halves apart.
+template <int FORMAT>
+__device__ __forceinline__ void sum_plane(const u32 (&q)[NR][8], const uint4 *plane, int word, float share,
+                                          float (&lows)[NR], float (&highs)[NR]) {
+  const uint4 low = plane[swizzled_pair<FORMAT>(2 * word)], high = plane[swizzled_pair<FORMAT>(2 * word + 1)];
+#pragma unroll
+  for (int i = 0; i < NR; i++) {
+    const int first = dot_words(q[i], low, 0);
+    if constexpr (FORMAT == FORMAT_Q6_K) {
+      lows[i] += share * float(first);
+      highs[i] += share * float(dot_words(q[i] + 4, high, 0));
+    } else {
+      lows[i] += share * float(dot_words(q[i] + 4, high, first));
+    }
+  }
+}
+
+// Products of blocks of 32 values by quantized x, whose blocks are the same.
+template <int FORMAT, int RT>
+__device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[NR], int word, int words, const char *shared,
+                                              int planes, float (&sums)[RT][NR]) {
+  const float *x_scales = reinterpret_cast<const float *>(shared + RT * planes * words * QBLOCK);
+  u32 q[NR][8];
+  BlockScales scales[NR];
+#pragma unroll
+  for (int i = 0; i < NR; i++) {
+    decode_block<FORMAT>(b[i], q[i]);
+    scales[i] = scales_of<FORMAT>(b[i]);
+  }
+#pragma unroll
+  for (int r = 0; r < RT; r++) {
+    const uint4 *plane = reinterpret_cast<const uint4 *>(shared) + r * planes * words * 2;
+    const float xs = x_scales[r * words + word];
+    float lows[NR] = {}, highs[NR] = {};
+    sum_plane<FORMAT>(q, plane, word, 1.0f, lows, highs);
+    if (planes == 2) sum_plane<FORMAT>(q, plane + words * 2, word, 1.0f / 254.0f, lows, highs);
+#pragma unroll
+    for (int i = 0; i < NR; i++) {
+      float dot = scales[i].low * lows[i];
+      if constexpr (FORMAT == FORMAT_Q6_K) dot += scales[i].high * highs[i];
+      sums[r][i] += xs * dot;
+      if constexpr (HAS_MINS<FORMAT>) sums[r][i] -= scales[i].min * x_scales[(RT + r) * words + word];
+    }
+  }
 }
 
 // Adds one batch's products to the sums; PLANES of quantized x, 0 for f32.
 template <int FORMAT, int PLANES, int RT, int STEPS>
-__device__ __forceinline__ void sum_batch(const Batch<STEPS> &b, int word0, int words, const char *shared, int k,
+__device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS> &b, int word0, int words, const char *shared, int k,
                                           float (&sums)[RT][NR]) {
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
@@ -188,7 +315,7 @@ __device__ __forceinline__ void sum_batch(const Batch<STEPS> &b, int word0, int 
       for (int j = 0; j < FOURS; j++) {
         float4 w[NR];
 #pragma unroll
-        for (int i = 0; i < NR; i++) w[i] = decode_four<FORMAT>(b.w[u][i], j);
+        for (int i = 0; i < NR; i++) w[i] = decode_four<FORMAT>(b.w[u][i].quants, j);
 #pragma unroll
         for (int r = 0; r < RT; r++) {
           const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * FOURS + swizzled<FORMAT>(word * FOURS + j)];
@@ -199,7 +326,7 @@ __device__ __forceinline__ void sum_batch(const Batch<STEPS> &b, int word0, int 
       }
 #pragma unroll
       for (int i = 0; i < NR; i++) {
-        const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b.scale[u][i]) : 1.0f;
+        const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b.w[u][i].scale) : 1.0f;
 #pragma unroll
         for (int r = 0; r < RT; r++) sums[r][i] += scale * dots[r][i];
       }
@@ -213,12 +340,27 @@ __device__ __forceinline__ void sum_batch(const Batch<STEPS> &b, int word0, int 
         if (PLANES == 2) residual = reinterpret_cast<const uint4 *>(shared)[(r * PLANES + 1) * words + word];
 #pragma unroll
         for (int i = 0; i < NR; i++) {
-          float dot = float(dot16(b.w[u][i], x));
-          if (PLANES == 2) dot += float(dot16(b.w[u][i], residual)) * (1.0f / 254.0f);
-          sums[r][i] += half_to_float(b.scale[u][i]) * xs * dot;
+          float dot = float(dot16(b.w[u][i].quants, x));
+          if (PLANES == 2) dot += float(dot16(b.w[u][i].quants, residual)) * (1.0f / 254.0f);
+          sums[r][i] += half_to_float(b.w[u][i].scale) * xs * dot;
         }
       }
     }
+  }
+}
+
+// The same for blocks of 32 values; the planes are counted at run time, which costs a branch a block.
+template <int FORMAT, int INPUT, int RT, int STEPS>
+__device__ __forceinline__ void sum_blocks(const Batch<FORMAT, STEPS> &b, int word0, int words, const char *shared,
+                                           int planes, int rows, float (&sums)[RT][NR]) {
+#pragma unroll
+  for (int u = 0; u < STEPS; u++) {
+    const int word = word0 + 32 * u;
+    if (word >= words) continue;
+    if constexpr (INPUT == INPUT_F32)
+      sum_blocks_f32<FORMAT, RT>(b.w[u], word, words, shared, rows, sums);
+    else
+      sum_blocks_q8<FORMAT, RT>(b.w[u], word, words, shared, planes, sums);
   }
 }
 
@@ -360,24 +502,30 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
 }
 
 template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU>
-__device__ __forceinline__ void gemv(const GemvArgs &a) {
+__device__ __forceinline__ void gemv(GemvArgs a) {
   __shared__ float stage[RT * QBLOCK];
   __shared__ float scratch[32];
   char *shared = reinterpret_cast<char *>(dynamic_shared);
-  const int lane = threadIdx.x & 31, words = a.pitch / 16, row0 = blockIdx.y * RT;
+  const int lane = threadIdx.x & 31, words = words_of<FORMAT>(a);
+  int row0 = blockIdx.y * RT;
+  if constexpr (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32) {  // the rows of x shared out over the groups, up to RT each
+    const int rows = (a.m + gridDim.y - 1) / gridDim.y;
+    row0 = blockIdx.y * rows;
+    a.m = min(a.m, row0 + rows);
+  }
   int tiles = a.part[0].tiles;
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
   int tile = blockIdx.x, pass = 0;
   Streams at = streams_at<FORMAT, GLU>(a, tile, 0);
-  Batch<STEPS> batch;
-  load_batch<FORMAT>(batch, at, lane, words);
+  Batch<FORMAT, STEPS> batch;
+  load_batch<FORMAT>(batch, at, lane, words, a.k);
   let_next_start();
   wait_for_previous();
   if constexpr (INPUT == INPUT_F32)
     stage_f32<FORMAT, RT>(a, row0, reinterpret_cast<float *>(shared));
   else
-    stage_q8<RT>(a, row0, shared);
+    stage_q8<FORMAT, RT>(a, row0, shared);
   __syncthreads();
 
   while (tile < tiles) {
@@ -386,14 +534,16 @@ __device__ __forceinline__ void gemv(const GemvArgs &a) {
     if (next_pass == a.passes) next_tile = tile + gridDim.x, next_pass = 0;
 #pragma unroll 1
     for (int word = lane; word - lane < words; word += 32 * STEPS) {
-      Batch<STEPS> next;
+      Batch<FORMAT, STEPS> next;
       if (word - lane + 32 * STEPS < words) {
-        load_batch<FORMAT>(next, at, word + 32 * STEPS, words);
+        load_batch<FORMAT>(next, at, word + 32 * STEPS, words, a.k);
       } else if (next_tile < tiles) {
         at = streams_at<FORMAT, GLU>(a, next_tile, next_pass);
-        load_batch<FORMAT>(next, at, lane, words);
+        load_batch<FORMAT>(next, at, lane, words, a.k);
       }
-      if constexpr (INPUT == INPUT_F32)
+      if constexpr (IN_BLOCKS<FORMAT>)
+        sum_blocks<FORMAT, INPUT, RT, STEPS>(batch, word, words, shared, a.x_pitch, a.m - row0, sums);
+      else if constexpr (INPUT == INPUT_F32)
         sum_batch<FORMAT, 0, RT, STEPS>(batch, word, words, shared, a.k, sums);
       else if (a.x_pitch == 1)
         sum_batch<FORMAT, 1, RT, STEPS>(batch, word, words, shared, a.k, sums);
@@ -414,7 +564,11 @@ __device__ __forceinline__ void gemv(const GemvArgs &a) {
 #pragma unroll 1
     for (int row = row0; row < min(row0 + RT, a.m); row++) {
       const FreshReader reader{a.product + (long long)row * a.product_pitch};
-      norm_row(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
+      // By fours where one row of x is in a hurry; the others share the shorter way.
+      if constexpr (RT == 1)
+        norm_row(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
+      else
+        norm_by<1>(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
     }
   }
 }

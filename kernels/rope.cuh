@@ -4,15 +4,11 @@
 
 struct HeadNorm {
   int present;
-  const float *weight;  // [hd] or null
+  const float *weight;  // [hd] or null; null where no norm is present
   float eps;
 };
 
 constexpr int HELD_PAIRS = 4;  // pairs a lane keeps in registers: all of them where half <= 128
-
-__device__ __forceinline__ float head_weight(const HeadNorm &n, int i) {
-  return n.weight == nullptr ? 1.0f : n.weight[i];
-}
 
 // src and dst may be the same head: every value is read by the lane that writes it, after the norm has read them all.
 __device__ __forceinline__ void turn_head(const float *src, float *dst, const float *cos, const float *sin, int hd,
@@ -43,10 +39,8 @@ __device__ __forceinline__ void turn_head(const float *src, float *dst, const fl
     inverse = 1.0f / sqrtf(warp_sum(squares) / float(hd) + norm.eps);
   }
   auto turn = [&](int i, float a, float b) {
-    if (norm.present) {
-      a = a * inverse * head_weight(norm, i);
-      b = b * inverse * head_weight(norm, half + i);
-    }
+    a *= inverse, b *= inverse;  // by 1 where there is no norm
+    if (norm.weight != nullptr) a *= norm.weight[i], b *= norm.weight[half + i];
     const float c = cos[i], s = sin[i];
     dst[i] = a * c - b * s;
     dst[half + i] = b * c + a * s;
@@ -60,8 +54,7 @@ __device__ __forceinline__ void turn_head(const float *src, float *dst, const fl
   for (int i = lane + 32 * HELD_PAIRS; i < half; i += 32) turn(i, load_fresh(src + i), load_fresh(src + half + i));
 #pragma unroll 1
   for (int i = 2 * half + lane; i < hd; i += 32) {
-    float a = load_fresh(src + i);
-    if (norm.present) a = a * inverse * head_weight(norm, i);
-    dst[i] = a;
+    const float a = load_fresh(src + i) * inverse;
+    dst[i] = norm.weight == nullptr ? a : a * norm.weight[i];
   }
 }

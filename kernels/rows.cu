@@ -1,4 +1,5 @@
 // Norms, gathers and rotations of rows.
+#include "blocks.cuh"
 #include "norm.cuh"
 #include "rope.cuh"
 
@@ -16,19 +17,20 @@ extern "C" __global__ void __launch_bounds__(512) norm_rows(const float *x, int 
 }
 
 // ---- gather ---------------------------------------------------------------------------------------------------------
-enum Format { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0 };
-
 // A stored row decoded and scaled; each value it reads is stored in `y` too, where there is one.
 template <int FORMAT>
 struct StoredReader {
   const char *row;
   const u16 *scales;
+  int cols;
   float scale;
   float *y;
 
   __device__ __forceinline__ float value(int c) const {
     float v;
-    if (FORMAT == FORMAT_F32)
+    if constexpr (IN_BLOCKS<FORMAT>)
+      v = value_in_block<FORMAT>(row, cols, c);
+    else if (FORMAT == FORMAT_F32)
       v = reinterpret_cast<const float *>(row)[c];
     else if (FORMAT == FORMAT_F16)
       v = half_to_float(reinterpret_cast<const u16 *>(row)[c]);
@@ -44,7 +46,7 @@ struct StoredReader {
     for (int i = 0; i < V; i++) v[i] = value(c + i);
     if (y != nullptr) write_values<V>(y + c, v);
   }
-  __device__ __forceinline__ bool by_fours() const { return aligned16(y); }
+  __device__ __forceinline__ bool by_fours() const { return !IN_BLOCKS<FORMAT> && aligned16(y); }
 };
 
 template <int FORMAT>
@@ -53,7 +55,7 @@ __device__ __forceinline__ StoredReader<FORMAT> stored_row(const char *table, in
   const int row = max(0, min(table_rows - 1, index[r]));
   const long long scales = ((long long)table_rows * pitch + 255) & ~255LL;
   return {table + (long long)row * pitch,
-          reinterpret_cast<const u16 *>(table + scales + (long long)row * (cols / QBLOCK) * 2), scale,
+          reinterpret_cast<const u16 *>(table + scales + (long long)row * (cols / QBLOCK) * 2), cols, scale,
           y.base == nullptr ? nullptr : y.at(r)};
 }
 
@@ -86,6 +88,11 @@ GATHER(f32, FORMAT_F32)
 GATHER(f16, FORMAT_F16)
 GATHER(bf16, FORMAT_BF16)
 GATHER(q8_0, FORMAT_Q8_0)
+GATHER(q4_0, FORMAT_Q4_0)
+GATHER(q4_k, FORMAT_Q4_K)
+GATHER(q5_k, FORMAT_Q5_K)
+GATHER(q6_k, FORMAT_Q6_K)
+GATHER(mxfp4, FORMAT_MXFP4)
 
 // ---- rope: one warp a head, several sides in one launch -------------------------------------------------------------
 struct Side {

@@ -24,7 +24,7 @@ from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.hugging_face import open_directory
-from lanelink.frontend.importer import QUANTIZABLE, import_checkpoint
+from lanelink.frontend.importer import import_checkpoint
 from lanelink.frontend.text import Text, open_text
 from lanelink.lowering.emulator import EmulatorError
 from lanelink.lowering.runtime.backend import BackendError, generate
@@ -81,7 +81,7 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences a step serves; 1 for now")
     parser.add_argument("--numerics", choices=NUMERICS, help="how products by block formats take their activations")
     parser.add_argument(
-        "--quantize", choices=[f.value for f in QUANTIZABLE], metavar="FORMAT", help="what matrices become at load"
+        "--quantize", choices=[f.value for f in Format], metavar="FORMAT", help="what matrices become at load"
     )
     parser.add_argument("--target", choices=PRESETS, default="h200")
     parser.add_argument("--no-weights", action="store_true", help="read config.json alone")

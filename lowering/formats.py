@@ -12,16 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lanelink.dialects.formats import Format
+from lanelink.lowering import block_formats
+from lanelink.lowering.block_formats import FormatError
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
 Q8_0_BLOCK = np.dtype([("scale", "<f2"), ("quants", "i1", (32,))])
 """One block of ggml's q8_0: an f16 scale, then 32 int8; 34 bytes."""
-
-
-class FormatError(ValueError):
-    """Rows that a format cannot hold, or bytes that are not rows of it."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +35,19 @@ class Codec:
 
 def encode(format: Format, values: Floats) -> Bytes:
     """The file bytes of f32 `values` [rows, cols]: uint8 [rows, row_bytes]. Raises FormatError."""
-    codec = _codec(format)
     if values.ndim != 2 or values.shape[1] % format.block_values:
         raise FormatError(
             f"encode {format.value}: expected [rows, cols] with cols a multiple of {format.block_values}, "
             f"got {list(values.shape)}"
         )
-    return codec.encode(np.ascontiguousarray(values, np.float32))
+    return CODECS[format].encode(np.ascontiguousarray(values, np.float32))
 
 
 def decode(format: Format, rows: int, cols: int, data: Bytes) -> Floats:
     """The f32 values [rows, cols] of file bytes `data`. Raises FormatError when the byte count is another."""
-    codec = _codec(format)
-    return codec.decode(file_rows(format, rows, cols, data))
+    stored = file_rows(format, rows, cols, data)
+    with np.errstate(over="ignore", invalid="ignore"):  # scales that are infinite, or make values so
+        return CODECS[format].decode(stored)
 
 
 def file_rows(format: Format, rows: int, cols: int, data: Bytes) -> Bytes:
@@ -61,14 +59,6 @@ def file_rows(format: Format, rows: int, cols: int, data: Bytes) -> Bytes:
     if flat.size != expected:
         raise FormatError(f"{format.value} rows {rows}x{cols}: expected {expected} bytes, got {flat.size}")
     return flat.reshape(rows, -1)
-
-
-def _codec(format: Format) -> Codec:
-    codec = CODECS.get(format)
-    if codec is None:
-        known = ", ".join(f.value for f in CODECS)
-        raise FormatError(f"expected a format of {known}, got {format.value}")
-    return codec
 
 
 def _encode_f32(values: Floats) -> Bytes:
@@ -130,6 +120,11 @@ CODECS: dict[Format, Codec] = {
     Format.F16: Codec(_encode_f16, _decode_f16),
     Format.BF16: Codec(_encode_bf16, _decode_bf16),
     Format.Q8_0: Codec(_encode_q8_0, _decode_q8_0),
+    Format.Q4_0: Codec(block_formats.encode_q4_0, block_formats.decode_q4_0),
+    Format.Q4_K: Codec(block_formats.encode_q4_k, block_formats.decode_q4_k),
+    Format.Q5_K: Codec(block_formats.encode_q5_k, block_formats.decode_q5_k),
+    Format.Q6_K: Codec(block_formats.encode_q6_k, block_formats.decode_q6_k),
+    Format.MXFP4: Codec(block_formats.encode_mxfp4, block_formats.decode_mxfp4),
 }
 
 

@@ -3,6 +3,8 @@
 f32, f16, bf16   rows [n][k], each padded with zeros to a multiple of 16 bytes
 q8_0             quants int8 [n][k], then at the next multiple of 256 bytes the scales f16 [n][k / 32], then zeros to
                  a multiple of 16 bytes
+q4_0, q4_k, q5_k, q6_k, mxfp4
+                 rows [n], each its planes one after the other: see lanelink.lowering.packed_rows
 
 A matrix whose rows split over several launches' parts is repacked part by part.
 """
@@ -17,6 +19,7 @@ import numpy.typing as npt
 
 from lanelink.dialects.formats import Format
 from lanelink.lowering.formats import Q8_0_BLOCK, FormatError, file_rows
+from lanelink.lowering.packed_rows import pack_rows, packed_pitch
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -25,6 +28,10 @@ ROW_ALIGN = 16
 
 PLANE_ALIGN = 256
 """Bytes a plane's start is a multiple of, counted from the buffer's."""
+
+
+_CHUNK_VALUES = 1 << 20
+"""Values repacked at a time, which bounds what is held beside the result."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +59,19 @@ class Packing:
 
 
 def plane_layout(format: Format, rows: int, cols: int) -> PlaneLayout:
-    """The device layout of a matrix of `rows` by `cols` values. Raises FormatError for a format with none."""
-    packing = _packing(format)
+    """The device layout of a matrix of `rows` by `cols` values. Raises FormatError where they are not whole blocks."""
     if rows < 1 or cols < 1 or cols % format.block_values:
         raise FormatError(
             f"{format.value} planes: expected at least 1 row of a multiple of {format.block_values} values, "
             f"got {rows}x{cols}"
         )
-    return packing.layout(rows, cols)
+    return PACKINGS[format].layout(rows, cols)
 
 
 def repack(format: Format, rows: int, cols: int, data: Bytes) -> Bytes:
     """The device planes of a matrix's file bytes. Raises FormatError when the bytes are not such a matrix."""
     layout = plane_layout(format, rows, cols)
-    return _packing(format).pack(file_rows(format, rows, cols, data), layout)
-
-
-def _packing(format: Format) -> Packing:
-    packing = PACKINGS.get(format)
-    if packing is None:
-        known = ", ".join(f.value for f in PACKINGS)
-        raise FormatError(f"expected a format of {known}, got {format.value}")
-    return packing
+    return PACKINGS[format].pack(file_rows(format, rows, cols, data), layout)
 
 
 def _aligned(size: int, to: int) -> int:
@@ -112,11 +110,29 @@ def _pack_q8_0(rows: Bytes, layout: PlaneLayout) -> Bytes:
     return out
 
 
+def _packed(format: Format) -> Packing:
+    """Rows that hold all their planes."""
+
+    def layout(rows: int, cols: int) -> PlaneLayout:
+        pitch = packed_pitch(format, cols)
+        return PlaneLayout(format, rows, cols, pitch, rows * pitch, rows * pitch)
+
+    def pack(rows: Bytes, layout: PlaneLayout) -> Bytes:
+        out = np.empty((layout.rows, layout.pitch), np.uint8)
+        step = max(1, _CHUNK_VALUES // layout.cols)
+        for first in range(0, layout.rows, step):
+            out[first : first + step] = pack_rows(format, rows[first : first + step])
+        return out.reshape(-1)
+
+    return Packing(layout, pack)
+
+
 PACKINGS: dict[Format, Packing] = {
     Format.F32: Packing(_plain_layout(Format.F32), _pack_plain),
     Format.F16: Packing(_plain_layout(Format.F16), _pack_plain),
     Format.BF16: Packing(_plain_layout(Format.BF16), _pack_plain),
     Format.Q8_0: Packing(_layout_q8_0, _pack_q8_0),
+    **{format: _packed(format) for format in (Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.Q6_K, Format.MXFP4)},
 }
 
 

@@ -8,9 +8,8 @@ a decay whose rows do not divide its heads.
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
-from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import TargetAttr
 from lanelink.dialects.tgraph import (
     AttentionOp,
@@ -31,18 +30,6 @@ from lanelink.passes.refusal import Refusal, refuse
 WIDEST_ROTATED_HEAD = 1024
 WIDEST_VALUE_HEAD = 512
 """A thread of an attention's block sums two values of a head, and a block has 256 threads."""
-
-FORMATS = (Format.F32, Format.F16, Format.BF16, Format.Q8_0)
-"""What products and gathers read rows of."""
-
-
-def _no_kernel(kind: Attribute) -> bool:
-    """Whether a type is rows of a format without kernels."""
-    return isinstance(kind, RowsType) and kind.format.data not in FORMATS
-
-
-def _wants_format(kind: Attribute) -> str:
-    return f"expected rows of {', '.join(f.value for f in FORMATS)}, got {kind}"
 
 
 def _narrow(table: SSAValue) -> bool:
@@ -65,7 +52,6 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda op, _: constant(op.weight) is None,
         lambda op: "expected a constant matrix, got one computed in the step",
     ),
-    refuse(MatmulOp, lambda op, _: _no_kernel(op.weight.type), lambda op: _wants_format(op.weight.type)),
     refuse(
         FusedRowOp,
         lambda op, _: op.kind.data is not NormKind.RMS,
@@ -135,8 +121,6 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda op, _: constant(op.table) is None,
         lambda op: "expected a constant table, got one computed in the step",
     ),
-    refuse(RowGatherOp, lambda op, _: _no_kernel(op.table.type), lambda op: _wants_format(op.table.type)),
-    refuse(RowsGatherOp, lambda op, _: _no_kernel(op.table.type), lambda op: _wants_format(op.table.type)),
     refuse(RowGatherOp, lambda op, _: op.row is None and _narrow(op.table), lambda op: _wants_width(op.table)),
     refuse(RowsGatherOp, lambda op, _: _narrow(op.table), lambda op: _wants_width(op.table)),
     *LAYER_REFUSALS,

@@ -20,12 +20,22 @@ INPUTS = (
     (Format.Q8_0, 1),
     (Format.Q8_0, 2),
 )
-"""Each form of weights and activation that products have entries for."""
+"""Each form of plain and 8-bit weights, and of the activation, that products have entries for."""
+
+BLOCKS = (Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.Q6_K, Format.MXFP4)
+BLOCK_INPUTS = tuple(product(BLOCKS, (0, 1, 2)))
+"""The same of weights whose 16 bytes are a block of 32 values."""
+
+
+def widths(format: Format) -> tuple[int, ...]:
+    """Rows of few and of many blocks, in counts that no power of two divides much."""
+    return (256, 768, 4352) if format.block_values == 256 else (32, 96, 160, 4544)
 
 
 def small() -> Iterator[Case]:
     """Every entry of every module at least once, odd shapes among them."""
     yield from _small_products()
+    yield from _small_blocks()
     yield from _small_folds()
     yield from _small_rows()
     yield from _small_attention()
@@ -48,6 +58,29 @@ def _small_products() -> Iterator[Case]:
     yield products.parts(ProductShape(Format.Q8_0, 1, 1, 128, 0), (32, 17, 48), 31)
     yield products.parts(ProductShape(Format.BF16, 0, 3, 64, 0), (20, 8, 5, 33), 1)
     yield products.gated(ProductShape(Format.Q8_0, 1, 3, 64, 64), Activation.GELU_TANH, 2, also_f32=False, bias=True)
+
+
+def _small_blocks() -> Iterator[Case]:
+    for seed, (format, planes) in enumerate(BLOCK_INPUTS):
+        narrow, wide = widths(format)[:2]
+        yield products.plain(ProductShape(format, planes, 1, wide, 19), bias=True, seed=seed)
+        yield products.plain(ProductShape(format, planes, 6, narrow, 5), seed=seed)  # two groups
+        yield products.gated(ProductShape(format, planes, 1, narrow, 9), Activation.SILU, 0, also_f32=True, seed=seed)
+        yield products.gated(ProductShape(format, planes, 3, wide, 32), Activation.GELU, 1, also_f32=True, seed=seed)
+    for format in BLOCKS:
+        yield products.plain(ProductShape(format, 1, 1, widths(format)[-1], 3))
+        yield products.plain(ProductShape(format, 0, 2, 2304, 3))
+        yield norms.gathered(format, 2, 512, 1.0, NormShape(planes=1))
+        yield norms.gathered(format, 3, 256, 2.5, None)
+    yield products.normed(ProductShape(Format.Q4_K, 1, 1, 256, 64), NormShape(add=True, keep_sum=True, planes=1))
+    yield products.normed(ProductShape(Format.Q6_K, 0, 3, 256, 64), NormShape(add=True, keep_sum=True), keep=True)
+    yield products.normed(ProductShape(Format.MXFP4, 2, 2, 64, 36), NormShape(pre=True))
+    yield products.turned(ProductShape(Format.Q4_K, 1, 1, 256, 0), 32, 16, (4, 2, 2), (True, True), 5)
+    yield products.turned(ProductShape(Format.Q5_K, 0, 5, 256, 0), 32, 16, (2, 1, 1), (True, True), 5)
+    yield products.turned(ProductShape(Format.Q4_0, 2, 2, 32, 0), 80, 40, (2, 1, 1), (False, False), 31)
+    yield products.quantized(ProductShape(Format.Q6_K, 1, 1, 256, 64), planes=2, also_f32=True)
+    yield products.quantized(ProductShape(Format.Q5_K, 0, 3, 256, 32), planes=1, also_f32=False)
+    yield products.parts(ProductShape(Format.Q4_K, 1, 3, 256, 0), (32, 17, 48), 31)
 
 
 def _small_folds() -> Iterator[Case]:
@@ -123,15 +156,18 @@ def _elementwise(rows: tuple[int, ...], widths: tuple[int, ...]) -> Iterator[Cas
 def full() -> Iterator[Case]:
     """The small cases and the wide ones."""
     yield from small()
-    for (format, planes), m, k in product(INPUTS, (1, 2, 3, 8, 17), (32, 96, 160, 4544)):
-        yield products.plain(ProductShape(format, planes, m, k, 513), bias=m == 2, seed=k)
-        yield products.gated(ProductShape(format, planes, m, k, 160), Activation.SILU, min(m, 2), m != 3, seed=k)
-        yield products.normed(
-            ProductShape(format, planes, m, k, 544), NormShape(add=True, keep_sum=True, planes=1), keep=m == 3, seed=k
-        )
-    for (format, planes), hd, at in product(INPUTS, (32, 64, 80, 96, 112, 128, 256), (0, 31, 1000)):
+    for (format, planes), m in product(INPUTS + BLOCK_INPUTS, (1, 2, 3, 8, 17)):
+        for k in widths(format):
+            yield products.plain(ProductShape(format, planes, m, k, 513), bias=m == 2, seed=k)
+            yield products.gated(ProductShape(format, planes, m, k, 160), Activation.SILU, min(m, 2), m != 3, seed=k)
+            norm = NormShape(add=True, keep_sum=True, planes=1)
+            yield products.normed(ProductShape(format, planes, m, k, 544), norm, keep=m == 3, seed=k)
+    for (format, planes), m in product(BLOCK_INPUTS, (1, 8)):
+        yield products.plain(ProductShape(format, planes, m, 14592, 65))
+    for (format, planes), hd, at in product(INPUTS + BLOCK_INPUTS, (32, 64, 80, 96, 112, 128, 256), (0, 31, 1000)):
         m = 1 + at % 4
-        yield products.turned(ProductShape(format, planes, m, 96, 0), hd, hd // 2, (6, 3, 3), (True, True), at, seed=hd)
+        shape = ProductShape(format, planes, m, widths(format)[1], 0)
+        yield products.turned(shape, hd, hd // 2, (6, 3, 3), (True, True), at, seed=hd)
     for hd, at, m in product((32, 64, 80, 96, 112, 128, 256), (0, 1, 31, 32, 1000), (1, 3)):
         yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
         for window in (None, 20):
@@ -143,11 +179,13 @@ def full() -> Iterator[Case]:
     for m, cols in product((1, 3, 17), (32, 96, 160, 4544, 5120, 16384)):
         yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))
         yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)
-        yield norms.gathered(Format.Q8_0, m, cols, 1.0, NormShape(planes=1))
+        for format in (Format.Q8_0, *BLOCKS):
+            if cols % format.block_values == 0:
+                yield norms.gathered(format, m, cols, 1.0, NormShape(planes=1))
     yield others.arg_max(3, 151936, advance=True)
     for m, k, n in product((1, 8, 17), (96, 4544), (1, 48, 513)):
         yield others.values_product(m, k, n, bias=m == 8, seed=k)
     yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
 
 
-__all__ = ["INPUTS", "full", "small"]
+__all__ = ["BLOCKS", "BLOCK_INPUTS", "INPUTS", "full", "small", "widths"]

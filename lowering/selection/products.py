@@ -16,7 +16,6 @@ from lanelink.lowering.selection.calls import (
     Null,
     Scratch,
     ScratchKind,
-    SelectionError,
     optional,
 )
 from lanelink.lowering.selection.chip import Chip
@@ -56,16 +55,29 @@ LONG = Variant("r1l", 1, 2)
 FOUR = Variant("r4", 4, 2)
 """Short batches leave room for three blocks an SM, long ones for two; four rows of x share each weight."""
 
+BLOCKWISE = Variant("r1", 1, 2)
+ONE_OF_FOUR = Variant("r4", 1, 2)
+"""One row of x by a format whose 16 bytes are a block of 32 values: quantized in entries of one length of batch, f32 in
+those of four rows, which share the step's rows out over the groups there are."""
+
 MODULES = {
     Format.F32: "gemv_f32",
     Format.F16: "gemv_f16",
     Format.BF16: "gemv_bf16",
     Format.Q8_0: "gemv_q8_0",
+    Format.Q4_0: "gemv_q4_0",
+    Format.Q4_K: "gemv_q4_k",
+    Format.Q5_K: "gemv_q5_k",
+    Format.Q6_K: "gemv_q6_k",
+    Format.MXFP4: "gemv_mxfp4",
 }
-"""The formats that products have kernels for, and the modules that hold them."""
+"""The module that holds each format's entries."""
 
 VALUES_PER_LOAD = {Format.F32: 4, Format.F16: 8, Format.BF16: 8, Format.Q8_0: 16}
-"""Values in the 16 bytes of a stored row that one lane loads."""
+"""Values in the 16 bytes of a stored row that one lane loads; a block of 32 in every other format."""
+
+WITH_MINS = (Format.Q4_K, Format.Q5_K)
+"""Formats whose blocks have mins, for which the sums of x's blocks are staged too."""
 
 STATIC_SHARED = 1024
 """At least the static shared memory of any product kernel."""
@@ -100,6 +112,13 @@ def variant_for(tiles: int, sms: int) -> Variant:
     return LONG if few or busiest(LONG) <= busiest(SHORT) else SHORT
 
 
+def one_row_variant(spec: GemvSpec | GluSpec, tiles: int, sms: int) -> Variant:
+    """The variant of a product for one row of x a block."""
+    if spec.format in VALUES_PER_LOAD:
+        return SHORT if isinstance(spec, GluSpec) else variant_for(tiles, sms)
+    return BLOCKWISE if isinstance(spec.x, Quantized) else ONE_OF_FOUR
+
+
 def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, also: int = 0) -> Tiling:
     """The tiling of `tiles` tiles, by `one_row` where a block takes one row of x; `also` is shared memory needed after
     the products. Raises SelectionError where a row of x does not fit a block's shared memory."""
@@ -117,7 +136,9 @@ def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, a
 def staged_bytes(x: Rows | Quantized, format: Format, k: int) -> int:
     """Bytes of one row of x in shared memory, as long as a stored row's whole 16-byte groups."""
     if isinstance(x, Quantized):
-        return k * x.planes + 4 * (k // BLOCK_VALUES)
+        return k * x.planes + (8 if format in WITH_MINS else 4) * (k // BLOCK_VALUES)
+    if format not in VALUES_PER_LOAD:
+        return 4 * k
     layout = plane_layout(format, 1, k)
     return layout.pitch // 16 * VALUES_PER_LOAD[format] * 4
 
@@ -133,13 +154,10 @@ def input_name(x: Rows | Quantized, format: Format) -> str:
 
 def _checked(spec: GemvSpec | GluSpec) -> str:
     """The module of a product's format; its sizes checked."""
-    module = MODULES.get(spec.format)
-    if module is None:
-        raise SelectionError("product format", "one of " + ", ".join(f.value for f in MODULES), spec.format.value)
     require(spec.m >= 1, "product rows", "at least 1", spec.m)
     block = spec.format.block_values
     require(spec.k >= 1 and spec.k % block == 0, "product width", f"a multiple of {block}", spec.k)
-    return module
+    return MODULES[spec.format]
 
 
 def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
@@ -165,7 +183,7 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     tile = WARPS * STORED_ROWS * passes
     tiles = [-(-p.n // tile) for p in spec.parts]
     also = 4 * spec.parts[0].n if isinstance(spec.then, Norm) else 0
-    laid = tiling(spec, sum(tiles), variant_for(sum(tiles), chip.sms), chip, also)
+    laid = tiling(spec, sum(tiles), one_row_variant(spec, sum(tiles), chip.sms), chip, also)
     parts = [_part(p, t, spec, i) for i, (p, t) in enumerate(zip(spec.parts, tiles, strict=True))]
     parts += [_NO_PART] * (PARTS - len(parts))
     counters = laid.groups * (sum(tiles) if isinstance(spec.then, RopeFold) else 1)
@@ -264,7 +282,7 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     some_result(spec.y, spec.quantized, "gated pair")
     passes = 1 if spec.quantized is None else BLOCK_VALUES // WARPS
     tiles = -(-spec.n // (WARPS * passes))
-    laid = tiling(spec, tiles, SHORT, chip)
+    laid = tiling(spec, tiles, one_row_variant(spec, tiles, chip.sms), chip)
     return KernelCall(
         module,
         f"glu_{spec.format.value}_{name}_{laid.variant.suffix}",

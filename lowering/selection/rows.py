@@ -13,7 +13,6 @@ from lanelink.lowering.selection.calls import (
     Null,
     Scratch,
     ScratchKind,
-    SelectionError,
 )
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.packing import (
@@ -44,8 +43,13 @@ GATHER_ENTRIES = {
     Format.F16: "gather_f16",
     Format.BF16: "gather_bf16",
     Format.Q8_0: "gather_q8_0",
+    Format.Q4_0: "gather_q4_0",
+    Format.Q4_K: "gather_q4_k",
+    Format.Q5_K: "gather_q5_k",
+    Format.Q6_K: "gather_q6_k",
+    Format.MXFP4: "gather_mxfp4",
 }
-"""The formats that rows are gathered from."""
+"""The entry that gathers rows of each format."""
 
 MAX_GRID_X = 2**31 - 1
 ROPE_WARPS = 4
@@ -73,9 +77,6 @@ def norm(spec: NormSpec, chip: Chip) -> KernelCall:
 
 def gather(spec: GatherSpec, chip: Chip) -> KernelCall:
     """The call of gathered rows, normed where the spec says so: one block a row."""
-    entry = GATHER_ENTRIES.get(spec.format)
-    if entry is None:
-        raise SelectionError("gather format", "one of " + ", ".join(f.value for f in GATHER_ENTRIES), spec.format.value)
     rows_of_step(spec.m, "gather", MAX_GRID_X)
     require(spec.table_rows >= 1 and spec.cols >= 1, "gather table", "at least 1x1", (spec.table_rows, spec.cols))
     require(spec.y is not None or spec.then is not None, "gather result", "rows or a norm of them", "neither")
@@ -88,7 +89,9 @@ def gather(spec: GatherSpec, chip: Chip) -> KernelCall:
         I32(int(spec.then is not None)),
         *normed,
     )
-    return KernelCall("rows", entry, (spec.m, 1, 1), (row_threads(spec.cols), 1, 1), shared, arguments)
+    return KernelCall(
+        "rows", GATHER_ENTRIES[spec.format], (spec.m, 1, 1), (row_threads(spec.cols), 1, 1), shared, arguments
+    )
 
 
 def rope(spec: RopeSpec, chip: Chip) -> KernelCall:

@@ -307,7 +307,6 @@ def test_weights_in_a_type_not_read(tmp_path: Path):
         ({"context": 0}, "context: expected 1 to 128"),
         ({"rows": 0}, "rows: expected 1 to 128, the context, got 0"),
         ({"context": 8, "rows": 9}, "rows: expected 1 to 8, the context, got 9"),
-        ({"quantize": Format.Q4_K}, "quantize: expected one of f32, f16, bf16, q8_0, got q4_k"),
     ],
 )
 def test_options_that_do_not_fit(tmp_path: Path, options: dict[str, Any], expected: str):

@@ -75,7 +75,7 @@ def test_every_launch_kind_is_selected() -> None:
 @pytest.mark.parametrize(
     "spec, message",
     [
-        (replace(GEMV, format=Format.Q4_K), r"product format: expected one of f32, f16, bf16, q8_0, got q4_k"),
+        (replace(GEMV, format=Format.Q4_K, k=4128), r"product width: expected a multiple of 256, got 4128"),
         (replace(GEMV, m=0), r"product rows: expected at least 1, got 0"),
         (replace(GEMV, x=Q), r"product of quantized activations: expected weights in a block format, got bf16"),
         (replace(GEMV, format=Format.Q8_0, k=40), r"product width: expected a multiple of 32, got 40"),
@@ -101,13 +101,12 @@ def test_every_launch_kind_is_selected() -> None:
         (replace(ATTENTION, window=0), r"attention window: expected at least 1, got 0"),
         (replace(ATTENTION, keys=replace(TABLE, pitch=1023)), r"attention keys' pitch: expected a multiple of 4"),
         (NormSpec(X, 1, 100000, NORM), r"norm width: expected at most \d+ values, got 100000"),
-        (GatherSpec(W, Format.MXFP4, 9, 32, Address("i"), 1, Y), r"gather format: expected one of .*, got mxfp4"),
         (GatherSpec(W, Format.F32, 9, 32, Address("i"), 1, None), r"gather result: expected rows or a norm of them"),
         (RopeSpec(replace(ROTATION, half=65), 1, (RopeSide(X, Y, 4),)), r"rotation: expected 2 \* half <= head size"),
         (RopeSpec(ROTATION, 1, ()), r"rope sides: expected 1 to 4, got 0"),
         (QuantizeSpec(X, 70000, 32, Q), r"unary rows: expected 1 to 65535, got 70000"),
     ],
-    ids=range(28),
+    ids=range(27),
 )
 def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None:
     with pytest.raises(SelectionError, match=message):
@@ -127,6 +126,19 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
 def test_rows_of_a_step_go_by_fours_where_they_fit() -> None:
     assert select(replace(GEMV, m=9), H200).grid[1] == 3
     assert select(replace(GEMV, m=9, k=40000), H200).grid[1] == 9
+
+
+def test_blocks_of_f32_rows_share_the_groups_of_one_entry() -> None:
+    blocks = replace(GEMV, format=Format.Q4_K)
+    for m, k, groups, rows in ((1, 4096, 1, 1), (9, 4096, 3, 4), (3, 20480, 3, 1)):
+        call = select(replace(blocks, m=m, k=k), H200)
+        assert (call.entry, call.grid[1], call.shared) == ("gemv_q4_k_f32_r4", groups, rows * 4 * k)
+
+
+@pytest.mark.parametrize("format, sums", [(Format.Q4_0, 0), (Format.Q4_K, 4), (Format.Q5_K, 4), (Format.Q6_K, 0)])
+def test_blocks_with_mins_stage_the_sums_of_x(format: Format, sums: int) -> None:
+    call = select(replace(GEMV, x=Q, format=format), H200)
+    assert (call.entry, call.shared) == (f"gemv_{format.value}_q8_r1", 4096 + (4 + sums) * 128)
 
 
 def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:

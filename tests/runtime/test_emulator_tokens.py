@@ -10,10 +10,16 @@ import pytest
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics
+from lanelink.dialects.tgraph import RowsType
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.runtime.backend import BackendError, generate
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.loader import RandomLoader
 from lanelink.lowering.runtime.plan import Memory
+from lanelink.lowering.runtime.reference import ReferenceBackend
+from lanelink.lowering.weights import constants_of, resolve
+from lanelink.pipeline import Level, lower
 
 MODELS = Path(__file__).parent.parent / "models"
 TOKENS = 32
@@ -51,6 +57,25 @@ def test_q8_0_is_near_the_oracle(prepared: Any, numerics: Numerics) -> None:
     expected = oracle["prompt1_logits"][: len(prompt)]
     error = np.sqrt(np.mean((np.array(found) - expected) ** 2)) / expected.std()
     assert error < (0.05 if numerics is Numerics.INT8 else 0.02)
+
+
+@pytest.mark.parametrize("numerics", list(Numerics))
+@pytest.mark.parametrize("format", [Format.Q4_0, Format.Q4_K, Format.Q6_K, Format.MXFP4])
+def test_block_formats_are_their_reference(prepared: Any, format: Format, numerics: Numerics) -> None:
+    """Only one of qwen3's matrices a layer has rows of whole blocks of 256: the others stay as stored."""
+    step = import_checkpoint(MODELS / "qwen3", context=128, quantize=format, numerics=numerics, rope_format=Format.BF16)
+    stored = [op.result.type.format.data for op in constants_of(step) if isinstance(op.result.type, RowsType)]
+    assert stored.count(format) == (2 if format.block_values == 256 else len(stored))
+    tensors = lower(step, Level.TENSORS)
+    reference = ReferenceBackend(tensors, resolve(tensors, open_directory(MODELS / "qwen3")))
+    ready = prepared("qwen3", quantize=format, numerics=numerics)
+    backend = EmulatorBackend(ready.plan, ready.loader)
+    for id in (73, 110, 32):
+        backend.step(id)
+        reference.step(id)
+        error = np.sqrt(np.mean((backend.logits() - reference.logits()) ** 2)) / reference.logits().std()
+        # A sum's rounding may move a quant by one: 1/127 of its block's largest value, 1/254 of that in two planes.
+        assert error < {Numerics.DEQUANT: 1e-4, Numerics.INT8: 1e-2, Numerics.TWO_PASS_INT8: 1e-3}[numerics]
 
 
 def test_two_planes_are_nearly_f32_activations(prepared: Any) -> None:

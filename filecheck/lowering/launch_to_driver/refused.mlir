@@ -1,19 +1,5 @@
 // RUN: lanelink-opt %s --split-input-file --verify-diagnostics -p plan-buffers,lower-to-driver | filecheck %s
 
-// format_without_kernels
-// CHECK: lower-to-driver gemv: product format: expected one of f32, f16, bf16, q8_0, got q4_k
-func.func @step(
-  %token: memref<1xi32> {tgraph.token},
-  %position: memref<1xi32> {tgraph.position},
-  %x: memref<1x256xf32> {tgraph.state = "x"}) attributes {launch.lifted = 1 : i64} {
-  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<q4_k, 128x256, transposed>
-  %y = launch.alloc : memref<1x128xf32>
-  launch.gemv(x = %x : memref<1x256xf32>, w = %w : !tgraph.rows<q4_k, 128x256, transposed>, out = %y : memref<1x128xf32>) covers [0]
-  func.return
-}
-
-// -----
-
 // fold_of_other_parts
 // CHECK: lower-to-driver fold(gather, rope): launch.fold: expected gemv or gather and norm, or gemv or gemm_parts and rope or rope_parts, got gather, rope
 func.func @step(

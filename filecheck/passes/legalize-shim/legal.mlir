@@ -24,12 +24,12 @@ func.func @computed_matrix(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64
 
 // -----
 
-// CHECK-LABEL: func.func @rows_of_a_format_without_kernels(
+// CHECK-LABEL: func.func @product_by_blocks(
 // CHECK: %y = tgraph.matmul %
 // CHECK-NEXT: func.return
-func.func @rows_of_a_format_without_kernels(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
-  %w = tgraph.constant #tgraph.checkpoint<"w"> : !tgraph.rows<q8_0, 32x64, transposed>
-  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, !tgraph.rows<q8_0, 32x64, transposed>) -> tensor<1x32xf32>
+func.func @product_by_blocks(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+  %w = tgraph.constant #tgraph.checkpoint<"w"> : !tgraph.rows<q4_0, 32x64, transposed>
+  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, !tgraph.rows<q4_0, 32x64, transposed>) -> tensor<1x32xf32>
   func.return
 }
 
@@ -186,21 +186,21 @@ func.func @rows_of_a_computed_table(%token: tensor<1xi32> {tgraph.token}, %x: te
 
 // -----
 
-// CHECK-LABEL: func.func @row_of_a_format_without_kernels(
+// CHECK-LABEL: func.func @row_of_blocks(
 // CHECK: %y = tgraph.row_gather %
 // CHECK-NEXT: func.return
-func.func @row_of_a_format_without_kernels(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
-  %t = tgraph.constant #tgraph.checkpoint<"t"> : !tgraph.rows<q8_0, 8x256>
-  %y = tgraph.row_gather %t at %p : (!tgraph.rows<q8_0, 8x256>, tensor<1xi32>) -> tensor<1x256xf32>
+func.func @row_of_blocks(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+  %t = tgraph.constant #tgraph.checkpoint<"t"> : !tgraph.rows<q6_k, 8x256>
+  %y = tgraph.row_gather %t at %p : (!tgraph.rows<q6_k, 8x256>, tensor<1xi32>) -> tensor<1x256xf32>
   func.return
 }
 
 // -----
 
-// CHECK-LABEL: func.func @rows_of_another_format_without_kernels(
+// CHECK-LABEL: func.func @rows_of_blocks(
 // CHECK: %y = tgraph.rows_gather %
 // CHECK-NEXT: func.return
-func.func @rows_of_another_format_without_kernels(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+func.func @rows_of_blocks(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
   %t = tgraph.constant #tgraph.checkpoint<"t"> : !tgraph.rows<f16, 8x64>
   %y = tgraph.rows_gather %t at %p : (!tgraph.rows<f16, 8x64>, tensor<1xi32>) -> tensor<1x64xf32>
   func.return

@@ -22,16 +22,6 @@ func.func @computed_matrix(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64
 
 // -----
 
-// rows_of_a_format_without_kernels
-// CHECK: op 0 tgraph.matmul: expected rows of f32, f16, bf16, q8_0, got !tgraph.rows<q4_0, 32x64, transposed>
-func.func @rows_of_a_format_without_kernels(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
-  %w = tgraph.constant #tgraph.checkpoint<"w"> : !tgraph.rows<q4_0, 32x64, transposed>
-  %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, !tgraph.rows<q4_0, 32x64, transposed>) -> tensor<1x32xf32>
-  func.return
-}
-
-// -----
-
 // layernorm
 // CHECK: op 0 tgraph.fused_row: expected an rms norm, got layernorm
 func.func @layernorm(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
@@ -163,26 +153,6 @@ func.func @row_of_a_computed_table(%token: tensor<1xi32> {tgraph.token}, %x: ten
 // CHECK: op 0 tgraph.rows_gather: expected a constant table, got one computed in the step
 func.func @rows_of_a_computed_table(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>, %t: tensor<8x64xf32>) {
   %y = tgraph.rows_gather %t at %p : (tensor<8x64xf32>, tensor<1xi32>) -> tensor<1x64xf32>
-  func.return
-}
-
-// -----
-
-// row_of_a_format_without_kernels
-// CHECK: op 0 tgraph.row_gather: expected rows of f32, f16, bf16, q8_0, got !tgraph.rows<q6_k, 8x256>
-func.func @row_of_a_format_without_kernels(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
-  %t = tgraph.constant #tgraph.checkpoint<"t"> : !tgraph.rows<q6_k, 8x256>
-  %y = tgraph.row_gather %t at %p : (!tgraph.rows<q6_k, 8x256>, tensor<1xi32>) -> tensor<1x256xf32>
-  func.return
-}
-
-// -----
-
-// rows_of_another_format_without_kernels
-// CHECK: op 0 tgraph.rows_gather: expected rows of f32, f16, bf16, q8_0, got !tgraph.rows<mxfp4, 8x64>
-func.func @rows_of_another_format_without_kernels(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
-  %t = tgraph.constant #tgraph.checkpoint<"t"> : !tgraph.rows<mxfp4, 8x64>
-  %y = tgraph.rows_gather %t at %p : (!tgraph.rows<mxfp4, 8x64>, tensor<1xi32>) -> tensor<1x64xf32>
   func.return
 }
 
