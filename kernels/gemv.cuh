@@ -6,19 +6,17 @@
 // quantized or f32, and is read once for the NR rows.
 //
 // A block takes a tile of outputs (WARPS * passes * outputs a warp), then the tile gridDim.x further on. blockIdx.y
-// counts groups of RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
+// counts groups of up to RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
 // last), heads turned (by the block that completes a group of whole heads), or quantization (within a tile of 32).
 #pragma once
-#include "blocks.cuh"
+#include "gemv_sums.cuh"
 #include "norm.cuh"
 #include "rope.cuh"
 
-enum Input { INPUT_F32, INPUT_Q8 };
 enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
 
 constexpr int WARPS = 8;
 constexpr int THREADS = 32 * WARPS;
-constexpr int NR = 2;     // stored rows a warp takes together
 constexpr int PARTS = 4;
 
 struct Part {
@@ -55,9 +53,6 @@ struct GemvArgs {
   int act;  // of the gated pair
 };
 
-template <int FORMAT>
-constexpr int VALUES = IN_BLOCKS<FORMAT> ? 32 : FORMAT == FORMAT_F32 ? 4 : FORMAT == FORMAT_Q8_0 ? 16 : 8;  // in 16 bytes
-
 // The 16-byte loads of a stored row's values.
 template <int FORMAT>
 __device__ __forceinline__ int words_of(const GemvArgs &a) {
@@ -65,13 +60,6 @@ __device__ __forceinline__ int words_of(const GemvArgs &a) {
 }
 
 // ---- x in shared memory ------------------------------------------------------------------------------------------
-// f32: float4 number f of a row lies at f ^ ((f >> 3) & mask), so that lanes reading VALUES neighbours each do not meet
-// in a bank. The exclusive or stays within the 16-byte group of one lane.
-template <int FORMAT>
-__device__ __forceinline__ int swizzled(int f) {
-  return f ^ ((f >> 3) & (VALUES<FORMAT> / 4 - 1));
-}
-
 template <int FORMAT, int RT>
 __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *shared) {
   const int groups = words_of<FORMAT>(a) * VALUES<FORMAT> / 4;  // float4 a row, whole 16-byte groups of weights
@@ -95,27 +83,14 @@ __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *sh
   }
 }
 
-// Quantized: for each row its planes, one after the other; after all rows their scales, and where weights have mins, the
-// sums of what the blocks stand for. A lane that takes whole blocks reads the pairs of their 16 bytes swizzled, so that
-// eight lanes meet in no bank.
-template <int FORMAT>
-__device__ __forceinline__ int swizzled_pair(int word) {
-  return IN_BLOCKS<FORMAT> ? word ^ ((word >> 3) & 1) : word;
-}
-
-__device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
-  int d = __dp4a(int(a.x), int(b.x), 0);
-  d = __dp4a(int(a.y), int(b.y), d);
-  d = __dp4a(int(a.z), int(b.z), d);
-  return __dp4a(int(a.w), int(b.w), d);
-}
-
 __device__ __forceinline__ int sum32(const i8 *p) {
   const uint4 ones = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
   const uint4 *words = reinterpret_cast<const uint4 *>(p);
   return dot16(words[0], ones) + dot16(words[1], ones);
 }
 
+// Quantized: for each row its planes, one after the other; after all rows their scales, and where weights have mins, the
+// sums of what the blocks stand for.
 template <int FORMAT, int RT>
 __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shared) {
   const int planes = a.x_pitch, words = a.k / 16, blocks = a.k / QBLOCK;
@@ -145,222 +120,6 @@ __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shar
 #pragma unroll 2
       for (int i = threadIdx.x; i < blocks; i += THREADS) scales[r * blocks + i] = from[i];
     }
-  }
-}
-
-// ---- weights in flight -------------------------------------------------------------------------------------------
-template <int FORMAT, int STEPS>
-struct Batch {
-  Block<FORMAT> w[STEPS][NR];
-};
-
-struct Streams {  // the NR stored rows a warp is at
-  const char *w[NR];
-  const char *scale[NR];
-};
-
-template <int FORMAT, int STEPS>
-__device__ __forceinline__ void load_batch(Batch<FORMAT, STEPS> &b, const Streams &s, int word0, int words, int k) {
-#pragma unroll
-  for (int u = 0; u < STEPS; u++) {
-    const int word = word0 + 32 * u;
-    if (word < words) {
-#pragma unroll
-      for (int i = 0; i < NR; i++) {
-        if constexpr (IN_BLOCKS<FORMAT>) {
-          load_block<FORMAT>(b.w[u][i], s.w[i], k, word);
-        } else {
-          b.w[u][i].quants = load_weights(s.w[i] + (long long)word * 16);
-          if (FORMAT == FORMAT_Q8_0) b.w[u][i].scale = load_scale(s.scale[i] + (word >> 1) * 2);
-        }
-      }
-    }
-  }
-}
-
-// Four int8 of a word as floats: the biased byte as the low mantissa of 2^23, less 2^23 + 128.
-__device__ __forceinline__ float4 bytes_to_floats(u32 w) {
-  const u32 u = w ^ 0x80808080u;
-  return make_float4(__uint_as_float(__byte_perm(u, 0x4b000000u, 0x7440)) - 8388736.0f,
-                     __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7441)) - 8388736.0f,
-                     __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7442)) - 8388736.0f,
-                     __uint_as_float(__byte_perm(u, 0x4b000000u, 0x7443)) - 8388736.0f);
-}
-
-// Values 4j..4j+3 of 16 bytes of stored row, without a block's scale.
-template <int FORMAT>
-__device__ __forceinline__ float4 decode_four(const uint4 &w, int j) {
-  if constexpr (FORMAT == FORMAT_F32) {
-    return make_float4(__uint_as_float(w.x), __uint_as_float(w.y), __uint_as_float(w.z), __uint_as_float(w.w));
-  } else if constexpr (FORMAT == FORMAT_Q8_0) {
-    return bytes_to_floats(word_of(w, j));
-  } else {
-    const u32 a = word_of(w, 2 * j), b = word_of(w, 2 * j + 1);
-    if constexpr (FORMAT == FORMAT_F16)
-      return make_float4(half_to_float(u16(a)), half_to_float(u16(a >> 16)), half_to_float(u16(b)),
-                         half_to_float(u16(b >> 16)));
-    else
-      return make_float4(__uint_as_float(a << 16), __uint_as_float(a & 0xffff0000u), __uint_as_float(b << 16),
-                         __uint_as_float(b & 0xffff0000u));
-  }
-}
-
-// Products of blocks of 32 values by f32 x, of which `rows` rows are there: the blocks' values are decoded whole where
-// they have mins.
-template <int FORMAT, int RT>
-__device__ __forceinline__ void sum_blocks_f32(const Block<FORMAT> (&b)[NR], int word, int words, const char *shared,
-                                               int rows, float (&sums)[RT][NR]) {
-  u32 q[NR][8];
-  BlockScales scales[NR];
-#pragma unroll
-  for (int i = 0; i < NR; i++) {
-    decode_block<FORMAT>(b[i], q[i]);
-    scales[i] = scales_of<FORMAT>(b[i]);
-  }
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
-    float dots[RT][NR] = {};
-#pragma unroll
-    for (int j = 4 * half; j < 4 * half + 4; j++) {
-      float4 w[NR];
-#pragma unroll
-      for (int i = 0; i < NR; i++) {
-        w[i] = bytes_to_floats(q[i][j]);
-        if constexpr (HAS_MINS<FORMAT>)
-          w[i] = make_float4(fmaf(w[i].x, scales[i].low, -scales[i].min), fmaf(w[i].y, scales[i].low, -scales[i].min),
-                             fmaf(w[i].z, scales[i].low, -scales[i].min), fmaf(w[i].w, scales[i].low, -scales[i].min));
-      }
-#pragma unroll
-      for (int r = 0; r < RT; r++) {
-        if (r > 0 && r >= rows) break;
-        const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * 8 + swizzled<FORMAT>(word * 8 + j)];
-#pragma unroll
-        for (int i = 0; i < NR; i++)
-          dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
-      }
-    }
-#pragma unroll
-    for (int r = 0; r < RT; r++)
-#pragma unroll
-      for (int i = 0; i < NR; i++)
-        sums[r][i] += HAS_MINS<FORMAT> ? dots[r][i] : (half == 0 ? scales[i].low : scales[i].high) * dots[r][i];
-  }
-}
-
-// Four words of int8 by four of x.
-__device__ __forceinline__ int dot_words(const u32 *q, const uint4 &x, int d) {
-#pragma unroll
-  for (int j = 0; j < 4; j++) d = __dp4a(int(q[j]), int(word_of(x, j)), d);
-  return d;
-}
-
-// Adds one plane's products, shared out by `share`, to each stored row's; q6_k's halves apart.
-template <int FORMAT>
-__device__ __forceinline__ void sum_plane(const u32 (&q)[NR][8], const uint4 *plane, int word, float share,
-                                          float (&lows)[NR], float (&highs)[NR]) {
-  const uint4 low = plane[swizzled_pair<FORMAT>(2 * word)], high = plane[swizzled_pair<FORMAT>(2 * word + 1)];
-#pragma unroll
-  for (int i = 0; i < NR; i++) {
-    const int first = dot_words(q[i], low, 0);
-    if constexpr (FORMAT == FORMAT_Q6_K) {
-      lows[i] += share * float(first);
-      highs[i] += share * float(dot_words(q[i] + 4, high, 0));
-    } else {
-      lows[i] += share * float(dot_words(q[i] + 4, high, first));
-    }
-  }
-}
-
-// Products of blocks of 32 values by quantized x, whose blocks are the same.
-template <int FORMAT, int RT>
-__device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[NR], int word, int words, const char *shared,
-                                              int planes, float (&sums)[RT][NR]) {
-  const float *x_scales = reinterpret_cast<const float *>(shared + RT * planes * words * QBLOCK);
-  u32 q[NR][8];
-  BlockScales scales[NR];
-#pragma unroll
-  for (int i = 0; i < NR; i++) {
-    decode_block<FORMAT>(b[i], q[i]);
-    scales[i] = scales_of<FORMAT>(b[i]);
-  }
-#pragma unroll
-  for (int r = 0; r < RT; r++) {
-    const uint4 *plane = reinterpret_cast<const uint4 *>(shared) + r * planes * words * 2;
-    const float xs = x_scales[r * words + word];
-    float lows[NR] = {}, highs[NR] = {};
-    sum_plane<FORMAT>(q, plane, word, 1.0f, lows, highs);
-    if (planes == 2) sum_plane<FORMAT>(q, plane + words * 2, word, 1.0f / 254.0f, lows, highs);
-#pragma unroll
-    for (int i = 0; i < NR; i++) {
-      float dot = scales[i].low * lows[i];
-      if constexpr (FORMAT == FORMAT_Q6_K) dot += scales[i].high * highs[i];
-      sums[r][i] += xs * dot;
-      if constexpr (HAS_MINS<FORMAT>) sums[r][i] -= scales[i].min * x_scales[(RT + r) * words + word];
-    }
-  }
-}
-
-// Adds one batch's products to the sums; PLANES of quantized x, 0 for f32.
-template <int FORMAT, int PLANES, int RT, int STEPS>
-__device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS> &b, int word0, int words, const char *shared, int k,
-                                          float (&sums)[RT][NR]) {
-#pragma unroll
-  for (int u = 0; u < STEPS; u++) {
-    const int word = word0 + 32 * u;
-    if (word >= words) continue;
-    if constexpr (PLANES == 0) {
-      constexpr int FOURS = VALUES<FORMAT> / 4;
-      float dots[RT][NR] = {};
-#pragma unroll
-      for (int j = 0; j < FOURS; j++) {
-        float4 w[NR];
-#pragma unroll
-        for (int i = 0; i < NR; i++) w[i] = decode_four<FORMAT>(b.w[u][i].quants, j);
-#pragma unroll
-        for (int r = 0; r < RT; r++) {
-          const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * FOURS + swizzled<FORMAT>(word * FOURS + j)];
-#pragma unroll
-          for (int i = 0; i < NR; i++)
-            dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < NR; i++) {
-        const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b.w[u][i].scale) : 1.0f;
-#pragma unroll
-        for (int r = 0; r < RT; r++) sums[r][i] += scale * dots[r][i];
-      }
-    } else {
-      const float *scales = reinterpret_cast<const float *>(shared + RT * PLANES * k);
-#pragma unroll
-      for (int r = 0; r < RT; r++) {
-        const uint4 x = reinterpret_cast<const uint4 *>(shared)[r * PLANES * words + word];
-        const float xs = scales[r * (words >> 1) + (word >> 1)];
-        uint4 residual{};
-        if (PLANES == 2) residual = reinterpret_cast<const uint4 *>(shared)[(r * PLANES + 1) * words + word];
-#pragma unroll
-        for (int i = 0; i < NR; i++) {
-          float dot = float(dot16(b.w[u][i].quants, x));
-          if (PLANES == 2) dot += float(dot16(b.w[u][i].quants, residual)) * (1.0f / 254.0f);
-          sums[r][i] += half_to_float(b.w[u][i].scale) * xs * dot;
-        }
-      }
-    }
-  }
-}
-
-// The same for blocks of 32 values; the planes are counted at run time, which costs a branch a block.
-template <int FORMAT, int INPUT, int RT, int STEPS>
-__device__ __forceinline__ void sum_blocks(const Batch<FORMAT, STEPS> &b, int word0, int words, const char *shared,
-                                           int planes, int rows, float (&sums)[RT][NR]) {
-#pragma unroll
-  for (int u = 0; u < STEPS; u++) {
-    const int word = word0 + 32 * u;
-    if (word >= words) continue;
-    if constexpr (INPUT == INPUT_F32)
-      sum_blocks_f32<FORMAT, RT>(b.w[u], word, words, shared, rows, sums);
-    else
-      sum_blocks_q8<FORMAT, RT>(b.w[u], word, words, shared, planes, sums);
   }
 }
 
