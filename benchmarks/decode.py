@@ -157,7 +157,7 @@ def main() -> int:
     """The exit code: 1 where there is no GPU."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", nargs="+")
-    parser.add_argument("--format", choices=["q8_0", "bf16", "f16", "f32"], default="q8_0")
+    parser.add_argument("--format", choices=[f.value for f in Format], default="q8_0")
     parser.add_argument("--numerics", choices=[n.value for n in Numerics])
     parser.add_argument("--context", type=int, default=512)
     parser.add_argument("--tokens", type=int, default=256)

@@ -14,6 +14,20 @@ func.func @step(
 
 // -----
 
+// gemv_by_blocks
+// CHECK: driver.launch @gemv_q4_k::@gemv_q4_k_f32_r4(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0] {label = "gemv"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x256xf32> {tgraph.state = "x"}) attributes {launch.lifted = 1 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<q4_k, 128x256, transposed>
+  %y = launch.alloc : memref<1x128xf32>
+  launch.gemv(x = %x : memref<1x256xf32>, w = %w : !tgraph.rows<q4_k, 128x256, transposed>, out = %y : memref<1x128xf32>) covers [0]
+  func.return
+}
+
+// -----
+
 // gemv_bias_into_a_row
 // CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%b, {{.*}}%table, {{.*}}%position{{.*}}) grid {{.*}} dependent covers [0, 1, 2] {label = "gemv"}
 func.func @step(
