@@ -11,7 +11,9 @@ mxfp4        the exponent that the largest magnitude asks for, and its neighbour
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
 
 Q4_0_BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", (16,))])
 Q4_K_BLOCK = np.dtype([("scale", "<f2"), ("min", "<f2"), ("scales", "u1", (12,)), ("quants", "u1", (128,))])
@@ -150,16 +151,21 @@ def decode_mxfp4(rows: Bytes) -> Floats:
 
 
 def _by_chunks(values: Floats, format: str, block: int, encode: Callable[[Floats], npt.NDArray[np.void]]) -> Bytes:
-    """File rows of f32 [rows, cols], by blocks of `block` values, a chunk of them at a time. Raises FormatError."""
+    """File rows of f32 [rows, cols], by blocks of `block` values, a chunk of them at a time on each
+    processor. Raises FormatError."""
     blocks = values.reshape(-1, block)
     step = _CHUNK_VALUES // block
-    parts: list[npt.NDArray[np.void]] = []
-    for first in range(0, len(blocks), step):
+
+    def one(first: int) -> npt.NDArray[np.void]:
         chunk = blocks[first : first + step]
         if not np.isfinite(chunk).all():
             raise FormatError(f"encode {format}: expected finite values, got {chunk[~np.isfinite(chunk)][0]}")
         with np.errstate(over="ignore", invalid="ignore"):  # the errors of values too large for any scale
-            parts.append(encode(chunk))
+            return encode(chunk)
+
+    # In threads: numpy works without the interpreter's lock.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = list(pool.map(one, range(0, len(blocks), step)))
     return np.concatenate(parts).view(np.uint8).reshape(values.shape[0], -1)
 
 
