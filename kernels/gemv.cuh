@@ -261,17 +261,11 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
 }
 
 template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU>
-__device__ __forceinline__ void gemv(GemvArgs a) {
+__device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   __shared__ float stage[RT * QBLOCK];
   __shared__ float scratch[32];
   char *shared = reinterpret_cast<char *>(dynamic_shared);
   const int lane = threadIdx.x & 31, words = words_of<FORMAT>(a);
-  int row0 = blockIdx.y * RT;
-  if constexpr (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32) {  // the rows of x shared out over the groups, up to RT each
-    const int rows = (a.m + gridDim.y - 1) / gridDim.y;
-    row0 = blockIdx.y * rows;
-    a.m = min(a.m, row0 + rows);
-  }
   int tiles = a.part[0].tiles;
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
@@ -329,5 +323,17 @@ __device__ __forceinline__ void gemv(GemvArgs a) {
       else
         norm_by<1>(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
     }
+  }
+}
+
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU>
+__device__ __forceinline__ void gemv(const GemvArgs &a) {
+  if constexpr (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32) {  // the rows of x shared out over the groups, up to RT each
+    const int rows = (a.m + gridDim.y - 1) / gridDim.y, row0 = blockIdx.y * rows;
+    GemvArgs group = a;  // a copy costs registers: only where it is needed
+    group.m = min(a.m, row0 + rows);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU>(group, row0);
+  } else {
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU>(a, blockIdx.y * RT);
   }
 }
