@@ -157,6 +157,10 @@ def _kv_heads(fields: Fields, heads: int) -> int:
     return kv_heads
 
 
+WIDEST_HEAD = 16384
+"""Far past any architecture's; a rotation's table of frequencies is made before the tensors' shapes are compared."""
+
+
 def _head_dim(fields: Fields, family: Family, hidden: int, heads: int) -> int:
     default = family.default_head_dim if "head_dim" not in fields.values else None
     if default is None and not fields.has("head_dim"):
@@ -166,6 +170,8 @@ def _head_dim(fields: Fields, family: Family, hidden: int, heads: int) -> int:
             )
         default = hidden // heads
     head_dim = fields.integer("head_dim", default)
+    if head_dim > WIDEST_HEAD:
+        raise fields.error("head_dim", f"at most {WIDEST_HEAD}", head_dim)
     if head_dim % 2:
         raise fields.error("head_dim", "an even number, to rotate pairs of values", head_dim)
     return head_dim

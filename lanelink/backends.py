@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from xdsl.dialects.builtin import ModuleOp
 
-from lanelink.lowering.runtime.backend import Backend
+from lanelink.dialects.tgraph.step import step_function, step_io
+from lanelink.lowering.runtime.backend import Backend, BackendError
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.weights import Source, resolve
@@ -48,4 +49,10 @@ def open_backend(name: str, module: ModuleOp, source: Source, progress: Progress
 
     Raises what lowering and loading raise: DiagnosticException, WeightError, BackendError.
     """
+    func = step_function(module)
+    io = step_io(func)
+    if io.position is not None and io.position not in io.carries.values():
+        raise BackendError(
+            f"step @{func.sym_name.data}: expected its position among the results it carries to the next step, got none"
+        )
     return BACKENDS[name](module, source, progress)

@@ -17,18 +17,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from lanelink.backends import BACKENDS, open_backend
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
+from lanelink.failures import InputError, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.frontend.text import Text, open_text
-from lanelink.lowering.emulator import EmulatorError
-from lanelink.lowering.runtime.backend import BackendError, generate
-from lanelink.lowering.weights import WeightError
+from lanelink.lowering.runtime.backend import generate
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
 from lanelink.write import write_whole
@@ -36,30 +34,12 @@ from lanelink.write import write_whole
 NUMERICS = {n.value.replace("_", "-"): n for n in Numerics}
 
 
-class InputError(ValueError):
-    """Input that a command refuses: one line, what was expected, what was found, where."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `lanelink`; the exit code."""
     options = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], None] = options.command
-    try:
-        command(options)
-    except ParseError as error:
-        print(f"lanelink: {_one_line(str(error))}", file=sys.stderr)
-        return 1
-    except (CheckpointError, WeightError, BackendError, EmulatorError, InputError, DiagnosticException) as error:
-        print(f"lanelink: {_one_line(str(error))}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"lanelink: {where}{error.strerror or error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("lanelink: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    source: Path = options.step if "step" in options else options.checkpoint
+    return run_command("lanelink", lambda: command(options), lambda: str(source), one_line=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,18 +85,22 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def _whole(text: str) -> int:
+    """A number written in plain digits; ArgumentTypeError otherwise."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"expected a whole number of at most 18 digits, got '{text[:40]}'")
+    return int(text)
+
+
 def _count(text: str) -> int:
-    value = int(text)
+    value = _whole(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
     return value
 
 
 def _ids(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected token ids like 1,2,3, got '{text}'") from None
+    return [_whole(part.strip()) for part in text.split(",")]
 
 
 def _import(options: argparse.Namespace) -> None:
@@ -139,21 +123,13 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def read_module(path: Path) -> ModuleOp:
-    """A module of ours from its text, verified. Raises ParseError, DiagnosticException, InputError or OSError."""
+    """A module of ours from its text, verified. Raises ParseError, DiagnosticException, ValueError or OSError."""
     ctx = Context()
     for name, dialect in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, dialect)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: expected UTF-8 text, got byte {error.object[error.start]:#04x} at {error.start}"
-        ) from None
+    text = path.read_text(encoding="utf-8")
     check_quotes(text, str(path))
-    try:
-        module = Parser(ctx, text, str(path)).parse_module()
-    except RecursionError:
-        raise InputError(f"{path}: expected operations nested less deeply") from None
+    module = Parser(ctx, text, str(path)).parse_module()
     verify_module(module)
     return module
 
@@ -218,10 +194,6 @@ def _bar(what: str, total: int | None) -> Generator[Callable[[int], object], Non
     """A progress bar on stderr, where that is a terminal; gives what advances it."""
     with tqdm(desc=what, total=total, file=sys.stderr, leave=False, delay=0.5, disable=None) as bar:
         yield bar.update
-
-
-def _one_line(text: str) -> str:
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,10 +13,11 @@ from typing import IO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.frontend.mlir import MLIRFrontend
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
+from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from lanelink.collector import collector_off
+from lanelink.failures import InputError, is_closed, run_command
 from lanelink.quotes import check_quotes
 from lanelink.validate import ValidatedPipeline
 from lanelink.verify import verify_module
@@ -45,6 +45,13 @@ class OptMain(xDSLOptMain):
         if self.args.validate:
             self.pipeline = ValidatedPipeline(self.pipeline.passes, self.pipeline.callback, self.args.validate_seed)
 
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        if self.args.input_file == "-":
+            self.args.input_file = None
+        if self.args.input_file is None and is_closed(sys.stdin):
+            raise InputError("expected an open standard input, got a closed one")
+        return super().get_input_stream()
+
     def prepare_output(self) -> IO[str]:
         # Held back until the end: a fault in a later chunk must not leave half a file.
         self._held = _Unclosed()
@@ -71,6 +78,8 @@ class OptMain(xDSLOptMain):
             super().run()
         text = "" if self._held is None else self._held.getvalue()
         if self.args.output_file is None:
+            if is_closed(sys.stdout):
+                raise InputError("expected an open standard output, got a closed one")
             sys.stdout.write(text)
         else:
             write_whole(Path(self.args.output_file), text)
@@ -91,19 +100,7 @@ def main(args: Sequence[str] | None = None) -> int:
         # An unknown pass or pass option is bad usage.
         print(f"lanelink-opt: {error}", file=sys.stderr)
         return 2
-    try:
-        driver.run()
-    except (ParseError, DiagnosticException) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # The reader has seen enough; keep the interpreter from complaining about it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        print(f"lanelink-opt: {driver.get_input_name()}: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return run_command("lanelink-opt", driver.run, driver.get_input_name, one_line=False)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,9 @@ from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 Fields = Mapping[str, SSAValue | Attribute | None]
 """A launch's operands and properties, by name."""
 
+MOST_LIFTED = 2**31 - 1
+"""The largest number of a lifted op that text may name."""
+
 SEGMENTS = "operandSegmentSizes"
 
 
@@ -251,9 +254,15 @@ def parse_covers(parser: Parser) -> list[int]:
     """`covers [N, ...]`; nothing where the keyword is absent."""
     if not parser.parse_optional_keyword("covers"):
         return []
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
-    )
+
+    def number() -> int:
+        at = parser.pos
+        value = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        if value > MOST_LIFTED:
+            parser.raise_error(f"expected the number of a lifted op, at most {MOST_LIFTED}, got more", at, parser.pos)
+        return value
+
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
 
 
 def buffer_shape(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, int]:

@@ -137,3 +137,30 @@ def test_a_truncated_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(MODELS / "qwen3"), "-o", str(tmp_path / "none" / "step.mlir")]) == 1
     fails(capsys, "none")
+
+
+def test_a_position_that_is_not_carried(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = step.read_text()
+    assert "tgraph.carry = 1 : i64" in text
+    step.write_text(text.replace(" {tgraph.carry = 1 : i64}", "", 1))
+    for backend in ("reference", "emulator"):
+        assert run(step, "--ids", "1", "-n", "1", backend=backend) == 1
+        fails(capsys, "@step", "position", "carries")
+
+
+def test_a_head_wider_than_any(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = json.loads((MODELS / "llama" / "config.json").read_text())
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**config, "head_dim": 2147483646}))
+    assert main(["import", str(path), "--no-weights", "-o", str(tmp_path / "step.mlir")]) == 1
+    fails(capsys, "head_dim", "16384", "2147483646")
+
+
+@pytest.mark.parametrize("n", ["x", "1_0", "٣", "-1", "9" * 5000])
+def test_numbers_are_plain_digits(n: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", n, "--ids", "1"])
+    assert exit.value.code == 2
+    err = capsys.readouterr().err
+    assert "_count" not in err
+    assert len(err) < 1000
