@@ -40,6 +40,8 @@ MOST_GRID: Extent = (2**31 - 1, 65535, 65535)
 MOST_BLOCK: Extent = (1024, 1024, 64)
 MOST_THREADS = 1024
 """Of every compute capability from 3.0 on: CUDA C++ Programming Guide, technical specifications per capability."""
+MOST_SHARED = 227 * 1024
+"""Bytes of shared memory that a block of any chip so far may take (compute capability 9.0)."""
 
 
 class LaunchSymbolUser(SymbolUserOpInterface):
@@ -137,8 +139,10 @@ class LaunchOp(IRDLOperation):
         threads = prod(self.extent("block"))
         if threads > MOST_THREADS:
             raise VerifyException(f"driver.launch block: expected at most {MOST_THREADS} threads, got {threads}")
-        if self.shared.value.data < 0:
-            raise VerifyException(f"driver.launch shared: expected at least 0 bytes, got {self.shared.value.data}")
+        if not 0 <= self.shared.value.data <= MOST_SHARED:
+            raise VerifyException(
+                f"driver.launch shared: expected 0 to {MOST_SHARED} bytes, got {self.shared.value.data}"
+            )
         addresses = sum(isinstance(a, AddressAttr) for a in self.arguments)
         if addresses != len(self.buffers):
             raise VerifyException(

@@ -14,6 +14,7 @@ from lanelink.dialects import driver
 from lanelink.dialects.driver.buffers import buffer_of
 from lanelink.dialects.driver.launch import Extent
 from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr
+from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.runtime.backend import StepShape
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null
 
@@ -191,6 +192,13 @@ class _PlanReader:
         )
 
 
+def layout_bytes(layout: driver.PlanesAttr | driver.ValuesAttr) -> int:
+    """Bytes of a constant on the device."""
+    if isinstance(layout, driver.ValuesAttr):
+        return layout.total_bytes
+    return plane_layout(layout.format.data, *layout.shape).total_bytes
+
+
 def _buffer(op: driver.BufferOp) -> PlanBuffer:
     match op:
         case driver.ArenaOp():
@@ -201,6 +209,11 @@ def _buffer(op: driver.BufferOp) -> PlanBuffer:
             return PlanBuffer(Memory.STATE, op.size, op.state.data)
         case driver.ConstantOp():
             constant = PlanConstant(op.source, op.layout)
+            expected = layout_bytes(op.layout)
+            if op.size != expected:
+                raise VerifyException(
+                    f"driver.constant '{constant.name}': expected {expected} bytes in its layout, got {op.size}"
+                )
             return PlanBuffer(Memory.CONSTANT, op.size, constant.name, constant)
         case driver.ScratchOp():
             return PlanBuffer(Memory(op.kind.data.value), op.size, op.kind.data.value)

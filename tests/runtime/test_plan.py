@@ -77,6 +77,18 @@ def test_reading() -> None:
     assert plan.bytes_of(Memory.CONSTANT) == 272
 
 
+@pytest.mark.parametrize("bytes", [271, 288])
+def test_a_constant_of_other_bytes_than_its_layout(bytes: int) -> None:
+    text = TEXT.replace("4x64> bytes 272", f"4x64> bytes {bytes}")
+    with pytest.raises(VerifyException, match=f"'w': expected 272 bytes in its layout, got {bytes}"):
+        read_plan(parsed(text))
+
+
+def test_more_shared_memory_than_any_chip_has() -> None:
+    with pytest.raises(VerifyException, match="shared: expected 0 to 232448 bytes, got 232449"):
+        parsed(TEXT.replace("shared 12", "shared 232449"))
+
+
 @pytest.mark.parametrize("count", [0, 2])
 def test_one_step_a_module(count: int) -> None:
     step = "driver.step @step{} rows 1 {{\n %t = driver.io token bytes 4\n driver.return\n}}\n"

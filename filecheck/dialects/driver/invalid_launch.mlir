@@ -85,7 +85,7 @@ driver.step @grid_of_two_sizes rows 1 {
 // -----
 
 // negative_shared
-// CHECK: driver.launch shared: expected at least 0 bytes, got -4
+// CHECK: driver.launch shared: expected 0 to 232448 bytes, got -4
 driver.module @m compute_90 {
   driver.function @f(i64, i32, f32)
 }
