@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("shape", nargs="?", default="qwen3-8b")
     parser.add_argument("--format", default="q8_0")
     options = parser.parse_args()
-    config = json.loads((SHAPES / f"{options.shape}.json").read_text())
+    config = json.loads((SHAPES / f"{options.shape}.json").read_text(encoding="utf-8"))
     layers = config["num_hidden_layers"]
     found: dict[int, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 def decoder(layers: int) -> ModuleOp:
     """A step of so many layers, without weights."""
-    config = json.loads(SHAPE.read_text())
+    config = json.loads(SHAPE.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.json"
         path.write_text(json.dumps({**config, "attention_bias": True, "num_hidden_layers": layers}))

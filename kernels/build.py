@@ -119,7 +119,7 @@ def differing(built: dict[Path, str]) -> list[str]:
     for path, text in built.items():
         if not path.exists():
             problems.append(f"{path.name}: missing")
-        elif path.read_text() != text:
+        elif path.read_text(encoding="utf-8") != text:
             problems.append(f"{path.name}: differs from its source")
     problems += [f"{p.name}: has no source" for p in sorted(PTX.glob("*.ptx")) if p not in built]
     return problems
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1 if problems else 0
     PTX.mkdir(exist_ok=True)
     for path, text in built.items():
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         print(f"{path.name}: {len(text) // 1024} KiB")
     return 0
 

@@ -68,7 +68,7 @@ def test_a_written_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
     link.symlink_to(real)
     write_whole(link, "new")
     assert link.is_symlink()
-    assert real.read_text() == "new"
+    assert real.read_text(encoding="utf-8") == "new"
     assert real.stat().st_mode & 0o777 == 0o600
 
 

@@ -51,7 +51,7 @@ def test_a_prompt_of_text_is_bytes(step: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_the_step_names_where_each_op_comes_from(step: Path) -> None:
-    assert 'loc("model.layers.1.self_attn.q_proj")' in step.read_text()
+    assert 'loc("model.layers.1.self_attn.q_proj")' in step.read_text(encoding="utf-8")
 
 
 def test_a_table_too_short_for_the_tokens(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +75,7 @@ def test_no_such_weights(step: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_text_that_is_no_module(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    step.write_text(step.read_text().replace("tgraph.rope ", "tgraph.rop ", 1))
+    step.write_text(step.read_text(encoding="utf-8").replace("tgraph.rope ", "tgraph.rop ", 1))
     assert run(step, "--ids", "1", "-n", "1") == 1
     fails(capsys, "step.mlir:", "tgraph.rop")
 
@@ -140,7 +140,7 @@ def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_position_that_is_not_carried(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = step.read_text()
+    text = step.read_text(encoding="utf-8")
     assert "tgraph.carry = 1 : i64" in text
     step.write_text(text.replace(" {tgraph.carry = 1 : i64}", "", 1))
     for backend in ("reference", "emulator"):
@@ -149,7 +149,7 @@ def test_a_position_that_is_not_carried(step: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_head_wider_than_any(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = json.loads((MODELS / "llama" / "config.json").read_text())
+    config = json.loads((MODELS / "llama" / "config.json").read_text(encoding="utf-8"))
     path = tmp_path / "config.json"
     path.write_text(json.dumps({**config, "head_dim": 2147483646}))
     assert main(["import", str(path), "--no-weights", "-o", str(tmp_path / "step.mlir")]) == 1

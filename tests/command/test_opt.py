@@ -54,7 +54,7 @@ def test_an_old_output_file_outlives_a_fault(tmp_path: Path) -> None:
     out = tmp_path / "out.mlir"
     out.write_text("old")
     assert main([write(tmp_path, WRONG_SHAPE), "-o", str(out)]) == 1
-    assert out.read_text() == "old"
+    assert out.read_text(encoding="utf-8") == "old"
 
 
 def test_both_faulty_chunks_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,7 +157,7 @@ def committed() -> list[Path]:
 def test_mangled_text_is_refused_in_words() -> None:
     """Cut, doubled and swapped pieces of a real module: only EmulatorError may come out."""
     rng = random.Random(4)
-    whole = next(p for p in committed() if p.name.startswith("arg_max")).read_text()
+    whole = next(p for p in committed() if p.name.startswith("arg_max")).read_text(encoding="utf-8")
     for _ in range(120):
         text = whole
         for _ in range(rng.randint(1, 4)):
@@ -181,5 +181,5 @@ def test_every_committed_kernel_loads() -> None:
     paths = committed()
     assert paths
     for path in paths:
-        module = Emulator().load(path.read_text(), path.stem)
+        module = Emulator().load(path.read_text(encoding="utf-8"), path.stem)
         assert module.entries, path.name

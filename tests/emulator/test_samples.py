@@ -19,7 +19,7 @@ import pytest
 
 from lanelink.lowering.emulator import Emulator, EmulatorError
 
-TEXT = (Path(__file__).parent / "samples.ptx").read_text()
+TEXT = (Path(__file__).parent / "samples.ptx").read_text(encoding="utf-8")
 
 
 class Run:

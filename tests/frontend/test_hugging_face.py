@@ -37,7 +37,7 @@ HONEST = {"a": FIRST, "b": FIRST, "c": SECOND}
 @pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3"])
 def test_models(name: str):
     checkpoint = open_directory(MODELS / name)
-    made = json.loads((MODELS / name / "made.json").read_text())
+    made = json.loads((MODELS / name / "made.json").read_text(encoding="utf-8"))
     assert sum(int(np.prod(t.shape)) for t in checkpoint.tensors.values()) == made["params"]
     assert {t.format for t in checkpoint.tensors.values()} == {Format.BF16}
     norm = checkpoint.tensor("model.norm.weight", (128,))

@@ -25,7 +25,9 @@ def test_committed_ptx_is_what_the_sources_make() -> None:
 
 def test_a_difference_is_named() -> None:
     module = MODULES[-1]
-    built = {ptx_path(m.stem, a): ptx_path(m.stem, a).read_text() for m in MODULES for a in ARCHITECTURES}
+    built = {
+        ptx_path(m.stem, a): ptx_path(m.stem, a).read_text(encoding="utf-8") for m in MODULES for a in ARCHITECTURES
+    }
     path = ptx_path(module.stem, ARCHITECTURES[0])
     assert differing({**built, path: built[path] + "\n"}) == [f"{path.name}: differs from its source"]
     missing = path.with_name("none.compute_80.ptx")
@@ -42,7 +44,7 @@ def test_a_source_that_does_not_compile_is_refused_with_the_log() -> None:
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_only_the_newest_architecture_waits_for_its_predecessor(architecture: str) -> None:
     for module in MODULES:
-        text = ptx_path(module.stem, architecture).read_text()
+        text = ptx_path(module.stem, architecture).read_text(encoding="utf-8")
         assert ".version 8.4" in text
         entries, waits = text.count(".visible .entry"), text.count("griddepcontrol.wait")
         assert waits == (entries if architecture == "compute_90" else 0), module.stem
@@ -51,7 +53,7 @@ def test_only_the_newest_architecture_waits_for_its_predecessor(architecture: st
 def test_only_constants_are_touched_before_the_wait() -> None:
     """Weights are loaded through the read-only path, which nothing else is; all else follows the wait in the text."""
     for module in MODULES:
-        text = ptx_path(module.stem, "compute_90").read_text()
+        text = ptx_path(module.stem, "compute_90").read_text(encoding="utf-8")
         for entry in text.split(".visible .entry")[1:]:
             before = entry[: entry.index("griddepcontrol.wait")].splitlines()
             touched = [line for line in before if re.search(r"\b(ld|st|atom|red)\.global", line)]

@@ -31,7 +31,7 @@ def emulator() -> Emulator:
 @cache
 def module(stem: str, architecture: str) -> Module:
     path = ptx_path(stem, architecture)
-    return emulator().load(path.read_text(), path.name)
+    return emulator().load(path.read_text(encoding="utf-8"), path.name)
 
 
 def entry(call: KernelCall, architecture: str) -> Entry:
@@ -129,7 +129,7 @@ def test_a_replay_is_the_same_bit_for_bit() -> None:
     outputs: list[list[bytes]] = []
     for at_once in (256, 8192):
         other = Emulator(threads_at_once=at_once)
-        loaded = other.load(ptx_path(call.module, NEWEST).read_text(), call.module).entries[call.entry]
+        loaded = other.load(ptx_path(call.module, NEWEST).read_text(encoding="utf-8"), call.module).entries[call.entry]
         memory = Memory(case, call, other)
         other.launch(loaded, call.grid, call.block, call.shared, [memory.packed(a) for a in call.arguments])
         outputs.append([memory.read(r.name).tobytes() for r in case.results])

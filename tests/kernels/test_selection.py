@@ -52,7 +52,7 @@ NORM = Norm(1e-6, y=Y)
 @cache
 def parameters(stem: str, architecture: str) -> dict[str, list[str]]:
     """The types of each entry's parameters, read from the PTX."""
-    text = ptx_path(stem, architecture).read_text()
+    text = ptx_path(stem, architecture).read_text(encoding="utf-8")
     found = re.findall(r"\.visible \.entry (\w+)\((.*?)\n\)", text, re.S)
     return {name: re.findall(r"\.param \.(\w+)", body) for name, body in found}
 

@@ -102,7 +102,7 @@ def test_packed_bytes() -> None:
 
 @pytest.mark.parametrize("path", sorted(PTX.glob("*.ptx")), ids=lambda p: p.stem)
 def test_committed_ptx_as_the_emulator_reads_it(path: Path) -> None:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     stem, architecture, _ = path.name.split(".")
     read, parsed = committed_ptx(stem, architecture), parse_ptx(text)
     assert (read.version, read.target) == (parsed.version, parsed.target)

@@ -31,7 +31,7 @@ COMPOUND = [op for op in LaunchDialect.operations if issubclass(op, CompoundLaun
 
 @cache
 def text(pattern: str) -> str:
-    return "\n".join(path.read_text() for path in sorted(FILECHECK.glob(pattern)))
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(FILECHECK.glob(pattern)))
 
 
 def names(word: str, pattern: str) -> bool:

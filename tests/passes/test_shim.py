@@ -37,7 +37,9 @@ MODELS = ROOT / "tests" / "models"
 @pytest.fixture
 def page() -> dict[str, Any]:
     """What the page's example defines."""
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "embedding.md").read_text(), re.DOTALL)
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs" / "embedding.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     names: dict[str, Any] = {"__name__": "page"}
     exec(compile(code, "docs/embedding.md", "exec"), names)
     return names

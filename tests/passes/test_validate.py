@@ -329,7 +329,7 @@ def test_the_command_stops_without_output(
     source.write_text(str(step()))
     arguments = [str(source), "-p", "lanelink", "--validate", "--validate-seed", "5", "-o", str(out)]
     assert main(arguments) == 0
-    assert out.read_text().strip() == printed(lower(step())).strip()
+    assert out.read_text(encoding="utf-8").strip() == printed(lower(step())).strip()
     out.unlink()
     plant(monkeypatch, *IN_LINK["gate and up swapped"])
     assert main(arguments) == 1
