@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.fused import FusedOp
@@ -27,8 +27,3 @@ def constant(value: SSAValue) -> ConstantOp | None:
     """The constant a value stands for, where it is one."""
     owner = origin(value).owner
     return owner if isinstance(owner, ConstantOp) else None
-
-
-def is_argument(value: SSAValue) -> bool:
-    """Whether a value stands for an argument of the step."""
-    return isinstance(origin(value).owner, Block)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, MemRefType, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
@@ -172,8 +171,3 @@ class AdvanceOp(LeafLaunch):
             raise VerifyException(f"launch.advance by: expected at least 1, got {self.by.value.data}")
         check_index(self.x, "launch.advance x")
         check_index(self.out, "launch.advance out")
-
-
-def is_index_buffer(kind: Attribute) -> bool:
-    """Whether a type is a buffer of device indices."""
-    return isa(kind, MemRefType[Attribute]) and kind.element_type == i32

@@ -25,7 +25,6 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.tgraph.lifted import LiftedOp
-from lanelink.dialects.tgraph.tables import SetRowOp
 
 
 class FusionClass(StrEnum):
@@ -221,12 +220,6 @@ class FusedOp(IRDLOperation):
 
 def _types(types: Sequence[Attribute]) -> str:
     return "(" + ", ".join(str(t) for t in types) + ")"
-
-
-def landing(value: SSAValue) -> SetRowOp | None:
-    """The set_row that puts `value` into a table inside its own block, where that is its only reader."""
-    use = value.get_user_of_unique_use()
-    return use if isinstance(use, SetRowOp) and use.source is value else None
 
 
 def leaves(op: Operation) -> list[LiftedOp]:

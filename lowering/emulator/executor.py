@@ -5,6 +5,8 @@ group; groups that meet join again. As the lowest block always runs next, thread
 meet (reconvergence), and a group waits at a barrier only once no other can run.
 """
 
+from typing import TypeVar
+
 import numpy as np
 
 from lanelink.lowering.emulator.codegen import CompiledBlock, CompiledEntry
@@ -12,6 +14,8 @@ from lanelink.lowering.emulator.errors import EmulatorError
 from lanelink.lowering.emulator.flow import numbers_of
 from lanelink.lowering.emulator.types import Array
 from lanelink.lowering.emulator.warps import Warps
+
+Key = TypeVar("Key")
 
 _NONE: frozenset[int] = frozenset()
 
@@ -175,9 +179,9 @@ class Wave(Warps):
 
     # Choosing who runs
 
-    def _add(self, groups: dict[int, Array], pc: int, m: Array) -> None:
-        there = groups.get(pc)
-        groups[pc] = m if there is None else there | m
+    def _add(self, groups: dict[Key, Array], key: Key, m: Array) -> None:
+        there = groups.get(key)
+        groups[key] = m if there is None else there | m
 
     def _go(self, pc: int, m: Array | None) -> tuple[int | None, Array | None]:
         """Go on at a block, unless others are to run first; join those who wait there."""
@@ -247,7 +251,7 @@ class Wave(Warps):
         by_number: dict[tuple[int, int | None], Array] = {}
         for pc, m in self.barred.items():
             self._refuse_torn_warp(pc, m)
-            self._add(by_number, self.code[pc].barrier, m)  # type: ignore[arg-type]
+            self._add(by_number, self.code[pc].barrier, m)
         for (_, count), m in by_number.items():
             here = m.sum(axis=1, keepdims=True)
             full = here == (self.threads if count is None else count)
