@@ -17,7 +17,10 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from lanelink.collector import collector_off
+from lanelink.emit import emit_python
 from lanelink.failures import InputError, is_closed, run_command
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.quotes import check_quotes
 from lanelink.validate import ValidatedPipeline
 from lanelink.verify import verify_module
@@ -28,6 +31,7 @@ class OptMain(xDSLOptMain):
     """xDSL's driver over our dialects and passes; an output file appears only when everything went well."""
 
     _held: StringIO | None = None
+    _modules: list[ModuleOp]
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
@@ -39,8 +43,23 @@ class OptMain(xDSLOptMain):
         arg_parser.add_argument(
             "--validate-seed", type=int, default=0, metavar="N", help="What --validate draws its inputs by"
         )
+        arg_parser.add_argument(
+            "--emit-python",
+            type=Path,
+            metavar="STEP.py",
+            help="Write the lowered step as a program that needs cuda-python and numpy, its PTX beside it; the module "
+            "is then printed only to -o",
+        )
+        arg_parser.add_argument(
+            "--weights",
+            type=Path,
+            metavar="CKPT",
+            help="With --emit-python: the checkpoint whose constants are written beside the program",
+        )
 
     def setup_pipeline(self) -> None:
+        if self.args.weights is not None and self.args.emit_python is None:
+            raise ValueError("--weights: expected --emit-python beside it, got none")
         super().setup_pipeline()
         if self.args.validate:
             self.pipeline = ValidatedPipeline(self.pipeline.passes, self.pipeline.callback, self.args.validate_seed)
@@ -73,16 +92,31 @@ class OptMain(xDSLOptMain):
         if not self.args.disable_verify:
             verify_module(prog)
 
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        self._modules.append(prog)
+        return super().output_resulting_program(prog)
+
     def run(self) -> None:
+        self._modules = []
         with collector_off():
             super().run()
         text = "" if self._held is None else self._held.getvalue()
+        if self.args.emit_python is not None:
+            self._emit(self.args.emit_python, self.args.weights)
+            if self.args.output_file is None:
+                return
         if self.args.output_file is None:
             if is_closed(sys.stdout):
                 raise InputError("expected an open standard output, got a closed one")
             sys.stdout.write(text)
         else:
             write_whole(Path(self.args.output_file), text)
+
+    def _emit(self, path: Path, weights: Path | None) -> None:
+        if len(self._modules) != 1:
+            raise InputError(f"--emit-python: expected one module, got {len(self._modules)}")
+        loader = None if weights is None else SourceLoader(open_directory(weights))
+        emit_python(self._modules[0], path, loader)
 
 
 class _Unclosed(StringIO):

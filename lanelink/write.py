@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -12,21 +15,31 @@ def write_whole(path: Path, text: str) -> None:
     Writes `text` as UTF-8; an old file stays as it is until the new one is complete, and its mode with it. A link is
     followed. Raises OSError, which names `path`.
     """
+    with whole_file(path) as stream:
+        stream.write(text.encode())
+
+
+@contextmanager
+def whole_file(path: Path) -> Generator[BinaryIO, None, None]:
+    """A stream whose bytes become the file at `path` when the block ends well, as `write_whole` says."""
     try:
-        _write(path.resolve(), text)
+        with _stream(path.resolve()) as stream:
+            yield stream
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _write(path: Path, text: str) -> None:
+@contextmanager
+def _stream(path: Path) -> Generator[BinaryIO, None, None]:
     if path.exists() and not path.is_file():
         # A pipe or a device is written as it is.
-        path.write_text(text, encoding="utf-8")
+        with path.open("wb") as stream:
+            yield stream
         return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
         os.chmod(name, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
         os.replace(name, path)
     except BaseException:

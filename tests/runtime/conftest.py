@@ -95,7 +95,7 @@ class FakeCuda:
             self.log.append(name)
             if name in self.failing:
                 return (self.failing[name], None)
-            free_standing = ("cuDevice", "cuCtxPush", "cuDriver")
+            free_standing = ("cuInit", "cuDevice", "cuCtxPush", "cuDriver")
             if not name.startswith(free_standing) and not getattr(self._thread, "depth", 0):
                 return (Status.CUDA_ERROR_INVALID_CONTEXT, None)
             given = found(*arguments)
@@ -104,6 +104,9 @@ class FakeCuda:
         return call
 
     # Device and context
+
+    def cuInit(self, flags: int) -> None:
+        assert flags == 0
 
     def cuDeviceGetCount(self) -> int:
         return self.devices

@@ -1,0 +1,39 @@
+"""`--emit-python`: a lowered step as a program on disk, with its PTX and its weights beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from lanelink.lowering.runtime.loader import Loader
+from lanelink.lowering.runtime.plan import read_plan
+from lanelink.lowering.script.writer import Script, write_script
+from lanelink.write import whole_file, write_whole
+
+
+def emit_python(module: ModuleOp, path: Path, loader: Loader | None = None) -> None:
+    """
+    Writes the one `driver.step` of a module as the program `path`; with a `loader`, its weights' file too.
+
+    The program comes last, so that it is never there without what it needs. Raises VerifyException where there is not
+    one step, SignatureError where its PTX is not there, OSError, and what `loader` raises.
+    """
+    script = write_script(read_plan(module), path.stem)
+    for name, text in script.ptx.items():
+        write_whole(path.with_name(name), text)
+    if loader is not None:
+        _write_weights(script, path.with_name(script.weights_file), loader)
+    write_whole(path, script.text)
+
+
+def _write_weights(script: Script, path: Path, loader: Loader) -> None:
+    """The constants one after another, each with zeros up to the next one's start; one is held at a time."""
+    with whole_file(path) as stream:
+        for piece in script.pieces:
+            data = loader(piece.constant).data
+            stream.write(data.data)
+            stream.write(bytes(piece.bytes - data.size))
+
+
+__all__ = ["emit_python"]

@@ -1,0 +1,1 @@
+"""A driver step written out as a program of its own."""

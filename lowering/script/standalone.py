@@ -1,0 +1,245 @@
+"""What a written-out step runs by. Its text becomes the head of every script, so it imports nothing of lanelink."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CHUNK = 64 << 20
+"""Bytes of weights copied to the device at a time."""
+
+GRAPH_EDGES_DRIVER = 12030
+"""The first driver whose graphs let a launch begin before the one before it ends (CUDA 12.3)."""
+
+DEFAULT_SHARED = 48 << 10
+"""Bytes of shared memory that a launch may have without its function being allowed more."""
+
+
+class ScriptError(Exception):
+    """What keeps the step from running; the message is one line."""
+
+
+class At(NamedTuple):
+    """An address: `offset` bytes into the step's one allocation."""
+
+    offset: int
+
+
+Argument = At | int | float | None
+"""A kernel's argument: an address, an i32, an f32, or the null address."""
+
+
+class Launch(NamedTuple):
+    """One launch. `dependent`: it waits itself for the launch before, and may begin before that one ends."""
+
+    module: str
+    entry: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    dependent: bool
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decoding step. All places are byte offsets into one allocation of `size` bytes: the first `zeroed` bytes
+    begin as zeros, the last, from `weights` on, as the file `weights_file`."""
+
+    rows: int
+    context: int | None
+    vocabulary: int | None
+    size: int
+    zeroed: int
+    weights: int
+    weights_file: str
+    modules: dict[str, tuple[str, str]]
+    token: int
+    chosen: int | None
+    carries_token: bool
+    launches: tuple[Launch, ...]
+
+
+def check(result: tuple[Any, ...], asked: str) -> Any:
+    """What a driver call gives beside its status. ScriptError naming `asked` where it failed."""
+    status, *values = result
+    if int(status):
+        raise ScriptError(f"{asked}: expected CUDA_SUCCESS, got {getattr(status, 'name', int(status))}")
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+class Device:
+    """The step on a GPU, captured into one graph."""
+
+    def __init__(self, step: Step, folder: Path, number: int) -> None:
+        try:
+            self._cuda: Any = import_module("cuda.bindings.driver")
+        except ImportError as error:
+            raise ScriptError(f"expected the package cuda-python, got: {error}") from None
+        self._step = step
+        cuda = self._cuda
+        check(cuda.cuInit(0), "start the driver")
+        device = check(cuda.cuDeviceGet(number), f"take device {number}")
+        check(cuda.cuCtxPushCurrent(check(cuda.cuDevicePrimaryCtxRetain(device), "open the device")), "use the device")
+        self._functions = self._load(folder)
+        free, _ = check(cuda.cuMemGetInfo(), "read the free memory")
+        if free < step.size:
+            raise ScriptError(f"device memory: expected {step.size} bytes free, got {free}")
+        self._base = int(check(cuda.cuMemAlloc(step.size), f"allocate {step.size} bytes"))
+        self._stream = check(cuda.cuStreamCreate(1), "make a stream")
+        self._upload_weights(folder / step.weights_file)
+        self.reset()
+        self._graph = self._capture(device)
+
+    def _load(self, folder: Path) -> dict[tuple[str, str], Any]:
+        cuda, modules = self._cuda, dict[str, Any]()
+        for name, (file, digest) in self._step.modules.items():
+            text = (folder / file).read_bytes()
+            if hashlib.sha256(text).hexdigest() != digest:
+                raise ScriptError(f"{folder / file}: expected the PTX this script was written with, got another")
+            modules[name] = check(cuda.cuModuleLoadData(text + b"\0"), f"load {file}")
+        functions = dict[tuple[str, str], Any]()
+        shared_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        static_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+        for key in dict.fromkeys((launch.module, launch.entry) for launch in self._step.launches):
+            function = check(cuda.cuModuleGetFunction(modules[key[0]], key[1].encode()), f"find the entry {key[1]}")
+            most = max(at.shared for at in self._step.launches if (at.module, at.entry) == key)
+            if most + check(cuda.cuFuncGetAttribute(static_kind, function), "read its memory") > DEFAULT_SHARED:
+                check(cuda.cuFuncSetAttribute(function, shared_kind, most), f"allow {most} bytes of shared memory")
+            functions[key] = function
+        return functions
+
+    def _upload_weights(self, path: Path) -> None:
+        size = self._step.size - self._step.weights
+        if not size:
+            return
+        held = np.memmap(path, np.uint8, "r")
+        if held.size != size:
+            raise ScriptError(f"{path}: expected {size} bytes, got {held.size}")
+        for first in range(0, size, CHUNK):
+            part = np.ascontiguousarray(held[first : first + CHUNK])
+            target = self._base + self._step.weights + first
+            check(self._cuda.cuMemcpyHtoD(target, part.ctypes.data, part.size), f"copy {path} to the device")
+
+    def _capture(self, device: Any) -> Any:
+        cuda = self._cuda
+        kind = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+        major = check(cuda.cuDeviceGetAttribute(kind, device), "read the device's capability")
+        early = major >= 9 and check(cuda.cuDriverGetVersion(), "read the driver's version") >= GRAPH_EDGES_DRIVER
+        mode = cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        check(cuda.cuStreamBeginCapture(self._stream, mode), "begin to capture the step")
+        for k, launch in enumerate(self._step.launches):
+            self._launch(launch, dependent=early and launch.dependent and k > 0)
+        graph = check(cuda.cuStreamEndCapture(self._stream), "end the capture of the step")
+        return check(cuda.cuGraphInstantiate(graph, 0), "instantiate the step's graph")
+
+    def _launch(self, launch: Launch, *, dependent: bool) -> None:
+        cuda = self._cuda
+        config = cuda.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
+        config.sharedMemBytes, config.hStream = launch.shared, self._stream
+        if dependent:
+            attribute = cuda.CUlaunchAttribute()
+            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attribute.value.programmaticStreamSerializationAllowed = 1
+            config.attrs, config.numAttrs = [attribute], 1
+        # The driver copies the arguments during the call.
+        held = [self._argument(argument) for argument in launch.arguments]
+        pointers = (ctypes.c_void_p * len(held))(*(ctypes.addressof(h) for h in held))
+        function = self._functions[launch.module, launch.entry]
+        check(cuda.cuLaunchKernelEx(config, function, ctypes.addressof(pointers), 0), f"launch {launch.entry}")
+
+    def _argument(self, argument: Argument) -> ctypes.c_uint64 | ctypes.c_int32 | ctypes.c_float:
+        if argument is None:
+            return ctypes.c_uint64(0)
+        if isinstance(argument, At):
+            return ctypes.c_uint64(self._base + argument.offset)
+        return ctypes.c_int32(argument) if isinstance(argument, int) else ctypes.c_float(argument)
+
+    def reset(self) -> None:
+        """Zeroes the state, the token and the position: the next step begins a new sequence."""
+        check(self._cuda.cuMemsetD8Async(self._base, 0, self._step.zeroed, self._stream), "zero the state")
+
+    def run(self, ids: Sequence[int] | None) -> None:
+        """One step, of `ids` or of those that the step before left."""
+        if ids is not None:
+            held = np.array(ids, np.int32)
+            where = self._base + self._step.token
+            # From pageable memory: the array may go once the call returns.
+            check(self._cuda.cuMemcpyHtoDAsync(where, held.ctypes.data, held.nbytes, self._stream), "copy the ids")
+        check(self._cuda.cuGraphLaunch(self._graph, self._stream), "replay the step")
+
+    def chosen(self) -> list[int]:
+        """The ids that the last step chose."""
+        if self._step.chosen is None:
+            raise ScriptError("expected a step that chooses ids, got one that does not")
+        held = np.empty(self._step.rows, np.int32)
+        where = self._base + self._step.chosen
+        check(self._cuda.cuMemcpyDtoHAsync(held.ctypes.data, where, held.nbytes, self._stream), "copy the chosen ids")
+        check(self._cuda.cuStreamSynchronize(self._stream), "wait for the step")
+        return [int(id) for id in held]
+
+
+def generate(device: Device, step: Step, ids: Sequence[int], count: int) -> Iterator[int]:
+    """`count` greedy ids after `ids`, which are fed one by one."""
+    for id in ids:
+        device.run([id])
+    for left in reversed(range(count)):
+        last = device.chosen()
+        yield last[0]
+        if left:
+            device.run(None if step.carries_token else last)
+
+
+def check_request(step: Step, ids: Sequence[int], count: int) -> None:
+    """ScriptError for ids or a count that the step does not take."""
+    if step.rows != 1:
+        raise ScriptError(f"expected a step of 1 row, got {step.rows}: drive it through Device")
+    if not ids or count < 1:
+        raise ScriptError(f"expected an id and a count of at least 1, got {len(ids)} ids and {count}")
+    if step.context is not None and len(ids) + count > step.context:
+        raise ScriptError(f"expected {len(ids)} ids and {count} more to fit a context of {step.context}")
+    most = 2**31 if step.vocabulary is None else step.vocabulary
+    for id in ids:
+        if not 0 <= id < most:
+            raise ScriptError(f"expected ids of 0 to {most - 1}, got {id}")
+
+
+def main(step: Step, folder: Path, arguments: Sequence[str] | None = None) -> int:
+    """The script's command line; 0, or 1 with one line on stderr."""
+    parser = argparse.ArgumentParser(description="Decodes greedily with the step of this script.")
+    parser.add_argument("--ids", required=True, metavar="1,2,3", help="the prompt's token ids")
+    parser.add_argument("-n", type=int, required=True, metavar="N", help="tokens to generate")
+    parser.add_argument("--device", type=int, default=0, metavar="K")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args(arguments)
+    try:
+        try:
+            ids = [int(part) for part in options.ids.split(",")]
+        except ValueError:
+            raise ScriptError(f"--ids: expected whole numbers between commas, got {options.ids[:40]!r}") from None
+        check_request(step, ids, options.n)
+        device = Device(step, folder, options.device)
+        begun = time.perf_counter()
+        made = list(generate(device, step, ids, options.n))
+        seconds = time.perf_counter() - begun
+    except (ScriptError, OSError) as error:
+        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps({"ids": made, "launches_per_step": len(step.launches), "seconds": seconds}))
+    else:
+        print(",".join(map(str, made)))
+    return 0

@@ -1,0 +1,173 @@
+"""The written-out step: run as the program it is, its driver played by the emulator."""
+
+from __future__ import annotations
+
+import json
+import math
+import runpy
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from enum import IntEnum
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lanelink.dialects.formats import Format
+from lanelink.emit import emit_python
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.importer import import_checkpoint
+from lanelink.lowering.runtime.backend import generate
+from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.loader import SourceLoader
+from lanelink.lowering.runtime.plan import read_plan
+from lanelink.lowering.script.standalone import ScriptError, Step, check_request
+from lanelink.lowering.script.writer import write_script
+from lanelink.lowering.selection.calls import F32, I32, Null
+from lanelink.opt import main
+from lanelink.pipeline import lower
+
+MODEL = Path(__file__).parent.parent / "models" / "qwen3"
+PROMPT = [32, 97, 104, 101]
+
+
+@pytest.fixture(scope="module")
+def lowered() -> Any:
+    return lower(import_checkpoint(MODEL, context=32, quantize=Format.Q8_0))
+
+
+@pytest.fixture
+def written(lowered: Any, tmp_path: Path) -> Path:
+    path = tmp_path / "step.py"
+    emit_python(lowered, path, SourceLoader(open_directory(MODEL)))
+    return path
+
+
+@pytest.fixture
+def run(written: Path, fake_cuda: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs the script with these arguments where only its own folder, numpy and the driver's stand-in are there."""
+
+    def script(*arguments: str) -> int:
+        monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
+        monkeypatch.setitem(sys.modules, "cuda.bindings", ModuleType("cuda.bindings"))
+        monkeypatch.setitem(sys.modules, "cuda.bindings.driver", fake_cuda)
+        monkeypatch.setattr(sys, "argv", [str(written), *arguments])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(written), run_name="__main__")
+        return int(ended.value.code or 0)
+
+    return script
+
+
+def test_the_program_decodes_as_the_emulator(
+    run: Callable[..., int], lowered: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = read_plan(lowered)
+    emulator = EmulatorBackend(plan, SourceLoader(open_directory(MODEL)))
+    expected = generate(emulator, PROMPT, 8)
+    assert run("--ids", ",".join(map(str, PROMPT)), "-n", "8", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ids"] == expected
+    assert found["launches_per_step"] == len(plan.launches)
+
+
+def test_the_program_imports_nothing_of_lanelink(written: Path) -> None:
+    assert "lanelink." not in written.read_text(encoding="utf-8").split('"""', 2)[2]
+
+
+def test_the_weights_lie_as_the_device_holds_them(written: Path, lowered: Any) -> None:
+    script = write_script(read_plan(lowered), "step")
+    loader = SourceLoader(open_directory(MODEL))
+    held = np.fromfile(written.with_name("step.weights"), np.uint8)
+    offset = 0
+    for piece in script.pieces:
+        data = loader(piece.constant).data
+        np.testing.assert_array_equal(held[offset : offset + data.size], data)
+        offset += piece.bytes
+    assert offset == held.size
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--ids", "1,x", "-n", "1"), "--ids: expected whole numbers between commas, got '1,x'"),
+        (("--ids", "1,256", "-n", "1"), "expected ids of 0 to 255, got 256"),
+        (("--ids", "1", "-n", "0"), "expected an id and a count of at least 1, got 1 ids and 0"),
+        (("--ids", "1,2", "-n", "31"), "expected 2 ids and 31 more to fit a context of 32"),
+    ],
+)
+def test_requests_it_refuses(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert run(*arguments) == 1
+    assert capsys.readouterr().err == f"step.py: {message}\n"
+
+
+def test_files_beside_it_that_are_not_its_own(
+    run: Callable[..., int], written: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = written.with_name("step.weights")
+    weights.write_bytes(weights.read_bytes()[:-256])
+    assert run("--ids", "1", "-n", "1") == 1
+    size = weights.stat().st_size
+    assert f"expected {size + 256} bytes, got {size}" in capsys.readouterr().err
+    weights.unlink()
+    assert run("--ids", "1", "-n", "1") == 1
+    assert "step.weights" in capsys.readouterr().err
+    ptx = next(written.parent.glob("gemv_q8_0*.ptx"))
+    ptx.write_text(ptx.read_text(encoding="ascii") + "\n", encoding="ascii")
+    assert run("--ids", "1", "-n", "1") == 1
+    assert "expected the PTX this script was written with, got another" in capsys.readouterr().err
+
+
+def test_driver_calls_that_fail(run: Callable[..., int], fake_cuda: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    fake_cuda.free = 1000
+    assert run("--ids", "1", "-n", "1") == 1
+    assert "bytes free, got 1000" in capsys.readouterr().err
+    fake_cuda.failing["cuInit"] = IntEnum("Status", {"CUDA_ERROR_NO_DEVICE": 100}).CUDA_ERROR_NO_DEVICE
+    assert run("--ids", "1", "-n", "1") == 1
+    assert capsys.readouterr().err == "step.py: start the driver: expected CUDA_SUCCESS, got CUDA_ERROR_NO_DEVICE\n"
+
+
+def test_a_step_that_takes_several_rows_is_for_its_own_loop() -> None:
+    step = Step(2, 8, 256, 256, 0, 256, "w", {}, 0, 0, False, ())
+    with pytest.raises(ScriptError, match="expected a step of 1 row, got 2"):
+        check_request(step, [1, 2], 1)
+
+
+def test_floats_are_written_as_they_are(lowered: Any, tmp_path: Path) -> None:
+    plan = read_plan(lowered)
+    first = replace(plan.launches[0], arguments=(F32(math.inf), F32(-math.inf), F32(0.1), I32(-3), Null()))
+    text = write_script(replace(plan, launches=(first,)), "step").text
+    path = tmp_path / "step.py"
+    path.write_text(text, encoding="utf-8")
+    step = runpy.run_path(str(path))["STEP"]
+    assert step.launches[0].arguments == (math.inf, -math.inf, 0.1, -3, None)
+
+
+def test_the_command_writes_the_same_program(lowered: Any, written: Path, tmp_path: Path) -> None:
+    source = tmp_path / "lowered.mlir"
+    source.write_text(str(lowered), encoding="utf-8")
+    made = tmp_path / "made"
+    made.mkdir()
+    assert main([str(source), "--emit-python", str(made / "step.py"), "--weights", str(MODEL)]) == 0
+    for each in sorted(p.name for p in made.iterdir()):
+        assert (made / each).read_bytes() == written.with_name(each).read_bytes(), each
+    assert len(list(made.iterdir())) > 3
+
+
+def test_the_command_refuses(lowered: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "lowered.mlir"
+    source.write_text("builtin.module {\n}\n", encoding="utf-8")
+    path = tmp_path / "step.py"
+    assert main([str(source), "--weights", str(MODEL)]) == 2
+    assert "--weights: expected --emit-python beside it, got none" in capsys.readouterr().err
+    assert main([str(source), "--emit-python", str(path)]) == 1
+    assert "expected one driver.step (lower-to-driver makes it), got 0" in capsys.readouterr().err
+    source.write_text("\n// -----\n".join([str(lowered)] * 2), encoding="utf-8")
+    assert main([str(source), "--split-input-file", "--emit-python", str(path)]) == 1
+    assert "--emit-python: expected one module, got 2" in capsys.readouterr().err
+    assert not path.exists()
