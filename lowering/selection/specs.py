@@ -11,34 +11,7 @@ from dataclasses import dataclass
 from lanelink.dialects.formats import Format
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.selection.calls import Address
-
-
-@dataclass(frozen=True)
-class Rows:
-    """f32 rows: row r begins `pitch * (row + r)` values past `address`.
-
-    `row` is 0, a fixed row of a table, or the address of an i32 on the device that holds the row.
-    """
-
-    address: Address
-    pitch: int
-    row: Address | int = 0
-
-
-@dataclass(frozen=True)
-class Quantized:
-    """A buffer of activations quantized in blocks of 32, of 1 or 2 planes (`lowering.activations`)."""
-
-    address: Address
-    planes: int = 1
-
-
-@dataclass(frozen=True)
-class HeadNorm:
-    """RMSNorm of each head before it turns: `weight` f32 [hd], or None for a plain norm."""
-
-    weight: Address | None
-    eps: float
+from lanelink.lowering.selection.operands import HeadNorm, Quantized, Rows
 
 
 @dataclass(frozen=True)
