@@ -39,9 +39,9 @@ from lanelink.lowering.selection.specs import (
     RopeFold,
     Rotation,
     Rows,
-    Spec,
     Turn,
 )
+from lanelink.lowering.selection.union import Spec
 
 
 def run_case(device: Device, case: Case) -> tuple[float, bool]:

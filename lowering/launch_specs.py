@@ -43,11 +43,11 @@ from lanelink.lowering.selection.specs import (
     RopeSide,
     RopeSpec,
     Rows,
-    Spec,
     SwigluSpec,
     UnarySpec,
     ValuesSpec,
 )
+from lanelink.lowering.selection.union import Spec
 
 OpT = TypeVar("OpT", bound=Launch)
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from lanelink.lowering.activations import ActivationLayout, quantize, unpack
 from lanelink.lowering.selection.calls import Address
-from lanelink.lowering.selection.specs import Quantized, Rows, Spec
+from lanelink.lowering.selection.specs import Quantized, Rows
+from lanelink.lowering.selection.union import Spec
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

@@ -20,11 +20,11 @@ from lanelink.lowering.selection.specs import (
     NormSpec,
     QuantizeSpec,
     RopeSpec,
-    Spec,
     SwigluSpec,
     UnarySpec,
     ValuesSpec,
 )
+from lanelink.lowering.selection.union import Spec
 
 SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     GemvSpec: products.gemv,

@@ -291,23 +291,6 @@ class ValuesSpec:
     bias: Address | None = None
 
 
-Spec = (
-    GemvSpec
-    | GluSpec
-    | GatherSpec
-    | NormSpec
-    | RopeSpec
-    | AttentionSpec
-    | ArgMaxSpec
-    | BinarySpec
-    | SwigluSpec
-    | UnarySpec
-    | QuantizeSpec
-    | CopySpec
-    | AdvanceSpec
-    | ValuesSpec
-)
-
 __all__ = [
     "Advance",
     "AdvanceSpec",
@@ -329,7 +312,6 @@ __all__ = [
     "RopeSpec",
     "Rotation",
     "Rows",
-    "Spec",
     "SwigluSpec",
     "Turn",
     "UnarySpec",

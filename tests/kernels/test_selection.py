@@ -32,9 +32,9 @@ from lanelink.lowering.selection.specs import (
     RopeSpec,
     Rotation,
     Rows,
-    Spec,
     Turn,
 )
+from lanelink.lowering.selection.union import Spec
 
 X = Rows(Address("x"), 4096)
 Y = Rows(Address("y"), 4096)
