@@ -22,19 +22,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.context import Context
 
 from lanelink.dialects.driver import PlanesAttr
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics
 from lanelink.frontend.importer import import_checkpoint
-from lanelink.lowering.launch_to_driver import LowerToDriverPass
 from lanelink.lowering.runtime.cuda import CudaBackend, gpu_missing
 from lanelink.lowering.runtime.loader import RandomLoader
 from lanelink.lowering.runtime.plan import Plan, PlanLaunch, read_plan
 from lanelink.lowering.selection.calls import Address
-from lanelink.passes.plan_buffers import PlanBuffersPass
-from lanelink.pipeline import Level, lower
+from lanelink.pipeline import Schedule, lower
 
 CEILING = 4.65e12
 """Bytes a second that a streaming read reaches on an H200."""
@@ -52,10 +49,7 @@ def plan_of(shape: str, options: argparse.Namespace) -> Plan:
         numerics=None if options.numerics is None else Numerics(options.numerics),
         no_weights=True,
     )
-    module = lower(step, Level.LAUNCHES)
-    for each in (PlanBuffersPass(), LowerToDriverPass(dependent=not options.no_dependent)):
-        each.apply(Context(), module)
-    return read_plan(module)
+    return read_plan(lower(step, schedule=Schedule(dependent_launch=not options.no_dependent)))
 
 
 def weight_bytes(plan: Plan, launch: PlanLaunch) -> int:

@@ -64,7 +64,7 @@ def step_of(model: str, quantize: Format | None = None, numerics: Numerics | Non
 
 def plan_of(step: ModuleOp, architecture: Any) -> Plan:
     """The step as a plan from one architecture's PTX."""
-    module = lower(step, Level.LAUNCHES)
+    module = lower(step, Level.SCHEDULED)
     for each in (PlanBuffersPass(), LowerToDriverPass(architecture=architecture)):
         each.apply(Context(), module)
     return read_plan(module)

@@ -17,6 +17,7 @@ from lanelink.passes.link import LinkPass
 from lanelink.passes.number_ops import NumberOpsPass
 from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.passes.quantize_activations import QuantizeActivationsPass
+from lanelink.passes.schedule import ScheduleDependentLaunchPass
 from lanelink.verify import verify_module
 
 
@@ -29,7 +30,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    DRIVER = 7
+    SCHEDULED = 6
+    """Level 3 still: launches that say how they are run."""
+    DRIVER = 8
     """Level 4: driver calls."""
 
 
@@ -40,15 +43,33 @@ PASSES: tuple[type[ModulePass], ...] = (
     FusePass,
     LegalizeShimPass,
     LinkPass,
+    ScheduleDependentLaunchPass,
     PlanBuffersPass,
     LowerToDriverPass,
 )
 """The pipeline, in order."""
 
 
-def lower(module: ModuleOp, level: Level = Level.DRIVER) -> ModuleOp:
+@dataclass(frozen=True)
+class Schedule:
+    """Which passes of the schedule are run; launches run in their kernels' plain way where one is not."""
+
+    dependent_launch: bool = True
+
+    def left_out(self) -> set[type[ModulePass]]:
+        """The passes that are not run."""
+        return {each for each, run in ((ScheduleDependentLaunchPass, self.dependent_launch),) if not run}
+
+
+def passes(level: Level = Level.DRIVER, schedule: Schedule | None = None) -> list[ModulePass]:
+    """The passes that bring a module of level 1 to `level`."""
+    left_out = set[type[ModulePass]]() if schedule is None else schedule.left_out()
+    return [each() for each in PASSES[: level.value] if each not in left_out]
+
+
+def lower(module: ModuleOp, level: Level = Level.DRIVER, schedule: Schedule | None = None) -> ModuleOp:
     """
-    A copy of a level-1 module brought down to `level`, verified after every pass.
+    A copy of a level-1 module brought down to `level`, verified after every pass, all of the schedule's by default.
 
     Raises VerifyException for a module that is wrong and PassFailedException for one the target refuses.
     """
@@ -56,20 +77,30 @@ def lower(module: ModuleOp, level: Level = Level.DRIVER) -> ModuleOp:
         lowered = module.clone()
         ctx = Context()
         verify_module(lowered)
-        for each in PASSES[: level.value]:
-            each().apply(ctx, lowered)
+        for each in passes(level, schedule):
+            each.apply(ctx, lowered)
             verify_module(lowered)
     return lowered
 
 
 @dataclass(frozen=True)
 class LanelinkPass(ModulePass):
-    """All passes of the pipeline in turn, verifying the module after each."""
+    """
+    All passes of the pipeline in turn, verifying the module after each.
+
+    Each option leaves one pass of the schedule out where it is false: `lanelink{dependent-launch=false}`.
+    """
 
     name = "lanelink"
 
+    dependent_launch: bool = True
+
+    def passes(self) -> list[ModulePass]:
+        """The passes it stands for."""
+        return passes(schedule=Schedule(self.dependent_launch))
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():
-            for each in PASSES:
-                each().apply(ctx, op)
+            for each in self.passes():
+                each.apply(ctx, op)
                 verify_module(op)

@@ -58,6 +58,12 @@ def _link() -> type[ModulePass]:
     return LinkPass
 
 
+def _schedule_dependent_launch() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleDependentLaunchPass
+
+    return ScheduleDependentLaunchPass
+
+
 def _plan_buffers() -> type[ModulePass]:
     from lanelink.passes.plan_buffers import PlanBuffersPass
 
@@ -82,6 +88,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "fuse": _fuse,
     "legalize-shim": _legalize_shim,
     "link": _link,
+    "schedule-dependent-launch": _schedule_dependent_launch,
     "plan-buffers": _plan_buffers,
     "lower-to-driver": _lower_to_driver,
     "lanelink": _lanelink,

@@ -32,7 +32,7 @@ from lanelink.lowering.interpreters.levels import Outcome, step_of
 from lanelink.lowering.interpreters.lifted import Value
 from lanelink.lowering.interpreters.reference import StepInterpreter
 from lanelink.lowering.random_step import Trial, marks, trials
-from lanelink.pipeline import PASSES, LanelinkPass
+from lanelink.pipeline import LanelinkPass
 from lanelink.verify import verify_module
 
 ROUNDING = {
@@ -68,7 +68,7 @@ def validate(module: ModuleOp, passes: Sequence[ModulePass], seed: int = 0) -> M
 
 def expanded(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
     """The passes with `lanelink` as those it is made of."""
-    each_expanded = ([kind() for kind in PASSES] if isinstance(each, LanelinkPass) else [each] for each in passes)
+    each_expanded = (each.passes() if isinstance(each, LanelinkPass) else [each] for each in passes)
     return tuple(p for some in each_expanded for p in some)
 
 

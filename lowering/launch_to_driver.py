@@ -42,8 +42,8 @@ class LowerToDriverPass(ModulePass):
     """
     Turns the linked, planned step of a module into a `driver.step` and the `driver.module`s it launches from.
 
-    `architecture`: whose PTX is used; by default the newest that the target runs. `dependent`: whether launches may
-    begin before the one before them ends, where the PTX waits for it itself (compute_90 and later).
+    `architecture`: whose PTX is used; by default the newest that the target runs. A launch marked `dependent` may begin
+    before the one before it ends, where the PTX waits for it itself (compute_90 and later).
 
     Refuses, by the launch's location: a launch that no kernel computes, naming what was expected and got; a kernel
     whose entry in the committed PTX takes other parameters; a step that `plan-buffers` has not laid out.
@@ -52,7 +52,6 @@ class LowerToDriverPass(ModulePass):
     name = "lower-to-driver"
 
     architecture: Literal["compute_80", "compute_90"] | None = None
-    dependent: bool = True
 
     def apply(self, ctx: Context, op: builtin.ModuleOp) -> None:
         target = module_target(op)
@@ -66,7 +65,7 @@ class LowerToDriverPass(ModulePass):
         func = step_function(op)
         # xDSL's own driver verifies ops alone; a launch that is lost or repeated must not reach the device.
         verify_linked(func)
-        lowering = _Lowering(func, chip, architecture, self.dependent)
+        lowering = _Lowering(func, chip, architecture)
         step = lowering.run()
         parent = func.parent_block()
         assert parent is not None
@@ -85,11 +84,11 @@ def chip_of(target: TargetAttr) -> Chip:
 class _Lowering:
     """The lowering of one step: its launches in order, and the functions they name."""
 
-    def __init__(self, func: FuncOp, chip: Chip, architecture: Architecture, dependent: bool) -> None:
+    def __init__(self, func: FuncOp, chip: Chip, architecture: Architecture) -> None:
         self.func = func
         self.chip = chip
         self.architecture = architecture
-        self.dependent = dependent and architecture is not Architecture.COMPUTE_80
+        self.waits = architecture is not Architecture.COMPUTE_80
         self.functions: dict[tuple[str, str], FunctionOp] = {}
 
     def run(self) -> StepOp:
@@ -146,7 +145,7 @@ class _Lowering:
             call.grid,
             call.block,
             shared=call.shared,
-            dependent=self.dependent and call.dependent,
+            dependent=op.dependent is not None and self.waits and call.dependent,
             covers=op.covered(),
             label=label_of(op),
         )

@@ -12,7 +12,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerAttr, MemRefType, f32, i32, i64
+from xdsl.dialects.builtin import (
+    I64,
+    DenseArrayBase,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+    UnitAttr,
+    f32,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, opt_prop_def, prop_def
 from xdsl.parser import Parser
@@ -32,9 +43,14 @@ SEGMENTS = "operandSegmentSizes"
 
 
 class Launch(IRDLOperation, ABC):
-    """A kernel launch, or a part of one, over buffers. `WRITES` names the operands it writes."""
+    """
+    A kernel launch, or a part of one, over buffers. `WRITES` names the operands it writes. `dependent`: it may start
+    before the launch before it ends.
+    """
 
     WRITES: ClassVar[tuple[str, ...]] = ("out", "quant")
+
+    dependent = opt_prop_def(UnitAttr)
 
     @classmethod
     def from_fields(cls, fields: Fields, regions: Sequence[Region] = ()) -> Self:
@@ -205,6 +221,8 @@ class CompoundLaunch(Launch, ABC):
         for op in ops:
             if not isinstance(op, kinds):
                 raise VerifyException(f"{self.name}: expected {names} inside, got {op.name}")
+            if isinstance(op, Launch) and op.dependent is not None:
+                raise VerifyException(f"{op.name}: expected dependent on the whole of {self.name}, got it on a part")
         if len(ops) < least:
             raise VerifyException(f"{self.name}: expected at least {least} inside, got {len(ops)}")
 

@@ -32,7 +32,7 @@ def stages(module: ModuleOp) -> dict[str, int]:
     """The calls of each stage from a step's text to that of its launches."""
     text = printed(module)
     taken = {"parse and verify": calls(lambda: parsed(text))}
-    for each in PASSES[: Level.LAUNCHES.value]:
+    for each in PASSES[: Level.SCHEDULED.value]:
         taken[each.name] = calls(lambda each=each: each().apply(Context(), module))
         taken[f"verify after {each.name}"] = calls(lambda: verify_module(module))
     taken["print"] = calls(lambda: printed(module))

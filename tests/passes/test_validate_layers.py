@@ -17,7 +17,7 @@ from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.pipeline import PASSES, Level
 from lanelink.validate import ValidationError, validate
 
-TO_A_PLAN = [*(kind() for kind in PASSES[: Level.LAUNCHES.value]), PlanBuffersPass()]
+TO_A_PLAN = [*(kind() for kind in PASSES[: Level.SCHEDULED.value]), PlanBuffersPass()]
 
 
 def whole(value: int) -> Attribute:

@@ -274,7 +274,7 @@ def prepare(
     step = import_checkpoint(
         MODELS / model, context=context, quantize=quantize, numerics=numerics, rope_format=Format.BF16
     )
-    module = lower(step, Level.LAUNCHES)
+    module = lower(step, Level.SCHEDULED)
     for each in (PlanBuffersPass(), LowerToDriverPass(architecture=architecture)):
         each.apply(Context(), module)
     module.verify()

@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // attention
-// CHECK: driver.launch @attention::@attention_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0] {label = "attention"}
+// CHECK: driver.launch @attention::@attention_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "attention"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -16,7 +16,7 @@ func.func @step(
 // -----
 
 // windowed_with_sinks_quantized
-// CHECK: driver.launch @attention::@attention_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%s, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "attention"}
+// CHECK: driver.launch @attention::@attention_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%s, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1] {label = "attention"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

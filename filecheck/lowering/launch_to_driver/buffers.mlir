@@ -8,8 +8,8 @@
 // CHECK: %e = driver.constant #tgraph.checkpoint<"embed"> as #driver.planes<bf16, 256x64> bytes 32768
 // CHECK: %x = driver.slice %arena[0] bytes 256
 // CHECK: %l = driver.slice %arena[256] bytes 1024
-// CHECK: driver.launch @rows::@gather_{{.*}}(%e, {{.*}}%token, {{.*}}%x{{.*}}) grid {{.*}} dependent covers [0] {label = "gather"}
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%e, {{.*}}%l{{.*}}) grid {{.*}} dependent covers [1] {label = "gemv"}
+// CHECK: driver.launch @rows::@gather_{{.*}}(%e, {{.*}}%token, {{.*}}%x{{.*}}) grid {{.*}} covers [0] {label = "gather"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%e, {{.*}}%l{{.*}}) grid {{.*}} covers [1] {label = "gemv"}
 // CHECK: driver.return logits %l
 func.func @step(
   %token: memref<1xi32> {tgraph.token},

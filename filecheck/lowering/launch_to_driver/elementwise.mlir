@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // binary_add
-// CHECK: driver.launch @elementwise::@binary_rows(0 : i32, %a, 64 : i32, %b, 64 : i32, 1 : i32, 0 : i32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0] {label = "binary"}
+// CHECK: driver.launch @elementwise::@binary_rows(0 : i32, %a, 64 : i32, %b, 64 : i32, 1 : i32, 0 : i32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "binary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -15,7 +15,7 @@ func.func @step(
 // -----
 
 // binary_gated
-// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %a, 64 : i32, %b, 64 : i32, 1 : i32, 2 : i32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0, 1] {label = "binary"}
+// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %a, 64 : i32, %b, 64 : i32, 1 : i32, 2 : i32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0, 1] {label = "binary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -29,7 +29,7 @@ func.func @step(
 // -----
 
 // binary_by_one_row
-// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %a, 64 : i32, %b, 0 : i32, 1 : i32, 0 : i32, 2 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0] {label = "binary"}
+// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %a, 64 : i32, %b, 0 : i32, 1 : i32, 0 : i32, 2 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "binary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -43,7 +43,7 @@ func.func @step(
 // -----
 
 // binary_by_one_column
-// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %a, 64 : i32, %b, 1 : i32, 0 : i32, 0 : i32, 2 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0] {label = "binary"}
+// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %a, 64 : i32, %b, 1 : i32, 0 : i32, 0 : i32, 2 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "binary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -57,7 +57,7 @@ func.func @step(
 // -----
 
 // swiglu_quantized
-// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %b, 64 : i32, %a, 64 : i32, 1 : i32, 1 : i32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 1 : i32) grid {{.*}} dependent covers [0, 1] {label = "swiglu"}
+// CHECK: driver.launch @elementwise::@binary_rows(2 : i32, %b, 64 : i32, %a, 64 : i32, 1 : i32, 1 : i32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 1 : i32) grid {{.*}} covers [0, 1] {label = "swiglu"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -71,7 +71,7 @@ func.func @step(
 // -----
 
 // unary
-// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 3 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0] {label = "unary"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 3 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "unary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -84,7 +84,7 @@ func.func @step(
 // -----
 
 // scale
-// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 8.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0] {label = "scale"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 8.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "scale"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -97,7 +97,7 @@ func.func @step(
 // -----
 
 // quant
-// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 2 : i32) grid {{.*}} dependent covers [0] {label = "quant"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 2 : i32) grid {{.*}} covers [0] {label = "quant"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

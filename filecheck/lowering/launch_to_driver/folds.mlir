@@ -1,8 +1,8 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // gather_norm_kept
-// CHECK: driver.launch @rows::@gather_{{.*}}(%e, {{.*}}%token, {{.*}}%x, {{.*}}%n, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "fold(gather, norm)"}
-// CHECK: driver.launch @elementwise::@copy_{{.*}}(%x, {{.*}}%s{{.*}}) grid {{.*}} dependent covers [] {label = "copy"}
+// CHECK: driver.launch @rows::@gather_{{.*}}(%e, {{.*}}%token, {{.*}}%x, {{.*}}%n, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1] {label = "fold(gather, norm)"}
+// CHECK: driver.launch @elementwise::@copy_{{.*}}(%x, {{.*}}%s{{.*}}) grid {{.*}} covers [] {label = "copy"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -22,7 +22,7 @@ func.func @step(
 // -----
 
 // gather_norm_dropped
-// CHECK: driver.launch @rows::@gather_{{.*}}(%e, {{.*}}%token, {{.*}}%n, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "fold(gather, norm)"}
+// CHECK: driver.launch @rows::@gather_{{.*}}(%e, {{.*}}%token, {{.*}}%n, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1] {label = "fold(gather, norm)"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position}) attributes {launch.lifted = 2 : i64} {
@@ -40,7 +40,7 @@ func.func @step(
 // -----
 
 // gemv_norm
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%n, {{.*}}%r, {{.*}}%s, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1, 2, 3] {label = "fold(gemv, norm)"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%n, {{.*}}%r, {{.*}}%s, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1, 2, 3] {label = "fold(gemv, norm)"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -61,7 +61,7 @@ func.func @step(
 // -----
 
 // gemv_rope
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y, {{.*}}%cos, {{.*}}%sin, {{.*}}%position{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "fold(gemv, rope)"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y, {{.*}}%cos, {{.*}}%sin, {{.*}}%position{{.*}}) grid {{.*}} covers [0, 1] {label = "fold(gemv, rope)"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -81,7 +81,7 @@ func.func @step(
 // -----
 
 // gemm_parts_rope_parts
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%wq, {{.*}}%qr, {{.*}}%n, {{.*}}%wk, {{.*}}%keys, {{.*}}%position, {{.*}}%wv, {{.*}}%values, {{.*}}%position, {{.*}}%cos, {{.*}}%sin, {{.*}}%position{{.*}}) grid {{.*}} dependent covers [0, 1, 2, 3, 4, 5, 6, 7] {label = "fold(gemm_parts, rope_parts)"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%wq, {{.*}}%qr, {{.*}}%n, {{.*}}%wk, {{.*}}%keys, {{.*}}%position, {{.*}}%wv, {{.*}}%values, {{.*}}%position, {{.*}}%cos, {{.*}}%sin, {{.*}}%position{{.*}}) grid {{.*}} covers [0, 1, 2, 3, 4, 5, 6, 7] {label = "fold(gemm_parts, rope_parts)"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

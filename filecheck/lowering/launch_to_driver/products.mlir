@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // gemv
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0] {label = "gemv"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "gemv"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -15,7 +15,7 @@ func.func @step(
 // -----
 
 // gemv_by_blocks
-// CHECK: driver.launch @gemv_q4_k::@gemv_q4_k_f32_r4(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0] {label = "gemv"}
+// CHECK: driver.launch @gemv_q4_k::@gemv_q4_k_f32_r4(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "gemv"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -29,7 +29,7 @@ func.func @step(
 // -----
 
 // gemv_bias_into_a_row
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%b, {{.*}}%table, {{.*}}%position{{.*}}) grid {{.*}} dependent covers [0, 1, 2] {label = "gemv"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%b, {{.*}}%table, {{.*}}%position{{.*}}) grid {{.*}} covers [0, 1, 2] {label = "gemv"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -44,7 +44,7 @@ func.func @step(
 // -----
 
 // gemv_into_a_fixed_row
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%table + 1536{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "gemv"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%table + 1536{{.*}}) grid {{.*}} covers [0, 1] {label = "gemv"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -58,7 +58,7 @@ func.func @step(
 // -----
 
 // gemv_of_quantized
-// CHECK: driver.launch @gemv_q8_0::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0] {label = "gemv"}
+// CHECK: driver.launch @gemv_q8_0::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "gemv"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -72,7 +72,7 @@ func.func @step(
 // -----
 
 // gemv_of_two_planes_quantized
-// CHECK: driver.launch @gemv_q8_0::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "gemv"}
+// CHECK: driver.launch @gemv_q8_0::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1] {label = "gemv"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -86,7 +86,7 @@ func.func @step(
 // -----
 
 // gemm_parts
-// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y, {{.*}}%v, {{.*}}%z{{.*}}) grid {{.*}} dependent covers [0, 1] {label = "gemm_parts"}
+// CHECK: driver.launch @gemv_bf16::@gemv_{{.*}}(%x, {{.*}}%w, {{.*}}%y, {{.*}}%v, {{.*}}%z{{.*}}) grid {{.*}} covers [0, 1] {label = "gemm_parts"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -105,7 +105,7 @@ func.func @step(
 // -----
 
 // gemv_glu
-// CHECK: driver.launch @gemv_bf16::@glu_{{.*}}(%x, {{.*}}%g, {{.*}}%u, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1, 2] {label = "gemv_glu"}
+// CHECK: driver.launch @gemv_bf16::@glu_{{.*}}(%x, {{.*}}%g, {{.*}}%u, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1, 2] {label = "gemv_glu"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -120,7 +120,7 @@ func.func @step(
 // -----
 
 // gemv_glu_quantized
-// CHECK: driver.launch @gemv_q8_0::@glu_{{.*}}(%x, {{.*}}%g, {{.*}}%u, {{.*}}%b, {{.*}}%y{{.*}}) grid {{.*}} dependent covers [0, 1, 2, 3, 4] {label = "gemv_glu"}
+// CHECK: driver.launch @gemv_q8_0::@glu_{{.*}}(%x, {{.*}}%g, {{.*}}%u, {{.*}}%b, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1, 2, 3, 4] {label = "gemv_glu"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

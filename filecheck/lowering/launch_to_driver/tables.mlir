@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // gather
-// CHECK: driver.launch @rows::@gather_q8_0(%e, 256 : i32, 64 : i32, 64 : i32, %token, 1 : i32, 8.000000e+00 : f32, %y, 64 : i32, null, 0 : i32, 0.000000e+00 : f32, null, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, null, 0 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0, 1] {label = "gather"}
+// CHECK: driver.launch @rows::@gather_q8_0(%e, 256 : i32, 64 : i32, 64 : i32, %token, 1 : i32, 8.000000e+00 : f32, %y, 64 : i32, null, 0 : i32, 0.000000e+00 : f32, null, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, null, 0 : i32, null, null, 0 : i32) grid {{.*}} covers [0, 1] {label = "gather"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position}) attributes {launch.lifted = 2 : i64} {
@@ -14,7 +14,7 @@ func.func @step(
 // -----
 
 // gather_of_values
-// CHECK: driver.launch @rows::@gather_f32(%e, 256 : i32, 64 : i32, 256 : i32, %token, 1 : i32, 1.000000e+00 : f32, %y, 64 : i32, null, 0 : i32, 0.000000e+00 : f32, null, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, null, 0 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [0] {label = "gather"}
+// CHECK: driver.launch @rows::@gather_f32(%e, 256 : i32, 64 : i32, 256 : i32, %token, 1 : i32, 1.000000e+00 : f32, %y, 64 : i32, null, 0 : i32, 0.000000e+00 : f32, null, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, null, 0 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "gather"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position}) attributes {launch.lifted = 1 : i64} {
@@ -27,7 +27,7 @@ func.func @step(
 // -----
 
 // set_row
-// CHECK: driver.launch @elementwise::@copy_rows(%a, 64 : i32, null, 0 : i32, %table, 64 : i32, %position, 0 : i32, 64 : i32, 1 : i32) grid {{.*}} dependent covers [0] {label = "set_row"}
+// CHECK: driver.launch @elementwise::@copy_rows(%a, 64 : i32, null, 0 : i32, %table, 64 : i32, %position, 0 : i32, 64 : i32, 1 : i32) grid {{.*}} covers [0] {label = "set_row"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -40,7 +40,7 @@ func.func @step(
 // -----
 
 // slice
-// CHECK: driver.launch @elementwise::@copy_rows(%a + 32, 64 : i32, null, 32 : i32, %y, 16 : i32, null, 8 : i32, 8 : i32, 2 : i32) grid {{.*}} dependent covers [0] {label = "slice"}
+// CHECK: driver.launch @elementwise::@copy_rows(%a + 32, 64 : i32, null, 32 : i32, %y, 16 : i32, null, 8 : i32, 8 : i32, 2 : i32) grid {{.*}} covers [0] {label = "slice"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -53,7 +53,7 @@ func.func @step(
 // -----
 
 // copy
-// CHECK: driver.launch @elementwise::@copy_rows(%a, 16384 : i32, null, 0 : i32, %y, 16384 : i32, null, 0 : i32, 16384 : i32, 1 : i32) grid {{.*}} dependent covers [] {label = "copy"}
+// CHECK: driver.launch @elementwise::@copy_rows(%a, 16384 : i32, null, 0 : i32, %y, 16384 : i32, null, 0 : i32, 16384 : i32, 1 : i32) grid {{.*}} covers [] {label = "copy"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -66,7 +66,7 @@ func.func @step(
 // -----
 
 // copy_of_quantized
-// CHECK: driver.launch @elementwise::@copy_rows(%a, 18 : i32, null, 0 : i32, %y, 18 : i32, null, 0 : i32, 18 : i32, 1 : i32) grid {{.*}} dependent covers [] {label = "copy"}
+// CHECK: driver.launch @elementwise::@copy_rows(%a, 18 : i32, null, 0 : i32, %y, 18 : i32, null, 0 : i32, 18 : i32, 1 : i32) grid {{.*}} covers [] {label = "copy"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -79,7 +79,7 @@ func.func @step(
 // -----
 
 // view
-// CHECK: driver.launch @elementwise::@unary_rows(%a + 512, 64 : i32, 1 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} dependent covers [1] {label = "unary"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a + 512, 64 : i32, 1 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [1] {label = "unary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -93,7 +93,7 @@ func.func @step(
 // -----
 
 // arg_max
-// CHECK: driver.launch @arg_max::@arg_max_rows(%a, 64 : i32, 64 : i32, %y, %1, %0, null, null) grid {{.*}} dependent covers [0] {label = "arg_max"}
+// CHECK: driver.launch @arg_max::@arg_max_rows(%a, 64 : i32, 64 : i32, %y, %1, %0, null, null) grid {{.*}} covers [0] {label = "arg_max"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -106,7 +106,7 @@ func.func @step(
 // -----
 
 // arg_max_advancing
-// CHECK: driver.launch @arg_max::@arg_max_rows(%a, 64 : i32, 64 : i32, %y, %1, %0, %token, %position) grid {{.*}} dependent covers [0, 1] {label = "arg_max"}
+// CHECK: driver.launch @arg_max::@arg_max_rows(%a, 64 : i32, 64 : i32, %y, %1, %0, %token, %position) grid {{.*}} covers [0, 1] {label = "arg_max"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

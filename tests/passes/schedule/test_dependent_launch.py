@@ -1,0 +1,34 @@
+"""Which launches start early, on plain numbers and over a whole step."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from lanelink.dialects.launch.step import launches
+from lanelink.dialects.launch.target import Numerics
+from lanelink.dialects.tgraph.step import step_function
+from lanelink.passes.schedule.dependent_launch import Start, starts_early
+from lanelink.pipeline import Level, Schedule, lower
+
+
+@pytest.mark.parametrize(
+    ("start", "sms", "early"),
+    [
+        (Start(reads_constants=False, values=1), 1, True),
+        (Start(reads_constants=False, values=2048), 1, True),
+        (Start(reads_constants=False, values=2049), 1, False),
+        (Start(reads_constants=False, values=2049), 2, True),
+        (Start(reads_constants=True, values=10**9), 1, True),
+    ],
+)
+def test_what_waits_at_once_starts_early_where_it_is_narrow(start: Start, sms: int, early: bool) -> None:
+    assert starts_early(start, sms) is early
+
+
+def test_all_of_a_decoding_step_but_its_first_launch_starts_early(decoder: Callable[..., ModuleOp]) -> None:
+    step = decoder(Numerics.INT8, layers=2)
+    marked = [op.dependent is not None for op in launches(step_function(lower(step, Level.SCHEDULED)))]
+    assert marked == [False] + [True] * (len(marked) - 1)
+    plain = lower(step, Level.SCHEDULED, Schedule(dependent_launch=False))
+    assert not any(op.dependent for op in launches(step_function(plain)))
