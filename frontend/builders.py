@@ -31,7 +31,7 @@ from lanelink.dialects.tgraph import (
     TableKind,
 )
 from lanelink.frontend.config import Activation
-from lanelink.frontend.weights import Weights
+from lanelink.frontend.weights import Place, Weights
 
 
 @dataclass
@@ -67,19 +67,23 @@ class StepBuilder:
         op.results[0].name_hint = hint
         return op.results[0]
 
-    def rows(self, name: str, rows: int, cols: int, *, transposed: bool) -> SSAValue:
-        """The matrix `name` as the checkpoint stores it; CheckpointError where it has none of that shape."""
-        full = self.full_name(name)
-        format = self.weights.matrix(full, (rows, cols))
-        if transposed:
-            self.formats.add(format)
-        return self._constant(CheckpointAttr(full), RowsType(format, rows, cols, transposed=transposed), "w")
+    def rows(self, name: str, rows: int, cols: int, *, transposed: bool, place: Place | None = None) -> SSAValue:
+        """The matrix `name` as the checkpoint stores it; CheckpointError where it has none of that shape.
 
-    def values(self, name: str, shape: tuple[int, ...]) -> SSAValue:
-        """The vector `name` as plain values under `shape`; CheckpointError where it has none of that length."""
-        full = self.full_name(name)
-        self.weights.vector(full, shape[-1])
-        return self._constant(CheckpointAttr(full), TensorType(f32, shape), "v")
+        `place`: where Hugging Face's layout keeps it, where that is not a tensor of its own in that shape.
+        """
+        found = self.weights.matrix(self.full_name(name), (rows, cols), place)
+        if transposed:
+            self.formats.add(found.format)
+        return self._constant(found.source, RowsType(found.format, rows, cols, transposed=transposed), "w")
+
+    def values(self, name: str, shape: tuple[int, ...], *, place: Place | None = None) -> SSAValue:
+        """The tensor `name` as plain values; CheckpointError where the checkpoint has none of that shape.
+
+        A row [1, W] is a vector of the checkpoint's. `place` as in `rows`.
+        """
+        source = self.weights.values(self.full_name(name), shape, place).source
+        return self._constant(source, TensorType(f32, shape), "v")
 
     def _constant(self, source: CheckpointAttr | RopeTableAttr, type: Attribute, hint: str) -> SSAValue:
         return self.add(ConstantOp(source, type), hint)

@@ -2,37 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lanelink.dialects.formats import Format
-from lanelink.frontend.checkpoint import Checkpoint
+from lanelink.dialects.tgraph import CheckpointAttr
+from lanelink.frontend.checkpoint import Checkpoint, CheckpointError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a checkpoint keeps a tensor of the model: what a constant takes of it, and the shape, outermost first, of
+    each stored tensor that this names."""
+
+    source: CheckpointAttr
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where these weights keep a tensor, and its format."""
+
+    source: CheckpointAttr
+    format: Format
 
 
 class Weights(Protocol):
-    """Answers for each tensor that a step names. Both raise CheckpointError where the tensor is missing or of another
-    shape; shapes are the checkpoint's own, outermost first."""
+    """Answers for each tensor that a step names. Both raise CheckpointError where a tensor is missing or of another
+    shape.
 
-    def matrix(self, name: str, shape: tuple[int, int]) -> Format:
-        """The format of a matrix kept as rows."""
+    `name` is the model's own, in transformers' spelling, of sizes `shape`; `place` is where Hugging Face's layout keeps
+    it, where that is not under the same name in the same shape.
+    """
+
+    def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
+        """A matrix kept as rows."""
         ...
 
-    def vector(self, name: str, length: int) -> None:
-        """Checks a tensor that is read as plain values."""
+    def values(self, name: str, shape: tuple[int, ...], place: Place | None = None) -> Found:
+        """A tensor that is read as plain values."""
         ...
 
 
 @dataclass(frozen=True)
 class StoredWeights:
-    """The tensors of a checkpoint."""
+    """The tensors of a checkpoint in Hugging Face's layout."""
 
     checkpoint: Checkpoint
 
-    def matrix(self, name: str, shape: tuple[int, int]) -> Format:
-        return self.checkpoint.tensor(name, shape).format
+    def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
+        return found_at(self.checkpoint, place or Place(CheckpointAttr(name), shape))
 
-    def vector(self, name: str, length: int) -> None:
-        self.checkpoint.tensor(name, (length,))
+    def values(self, name: str, shape: tuple[int, ...], place: Place | None = None) -> Found:
+        # A bias is stored flat, and added as a row.
+        flat = shape[1:] if len(shape) == 2 and shape[0] == 1 else shape
+        return found_at(self.checkpoint, place or Place(CheckpointAttr(name), flat))
+
+
+def found_at(checkpoint: Checkpoint, place: Place) -> Found:
+    """The tensors at `place`. Raises CheckpointError where one is missing, of another shape, or of another format than
+    the first."""
+    formats = {name: checkpoint.tensor(name, place.shape).format for name in place.source.tensors}
+    first = next(iter(formats.values()))
+    for name, format in formats.items():
+        if format is not first:
+            raise CheckpointError(
+                f"{checkpoint.path}: tensor '{name}': expected {first.value} as those before it, got {format.value}"
+            )
+    return Found(place.source, first)
 
 
 @dataclass(frozen=True)
@@ -41,11 +78,11 @@ class AbsentWeights:
 
     format: Format
 
-    def matrix(self, name: str, shape: tuple[int, int]) -> Format:
-        return self.format
+    def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
+        return self.values(name, shape, place)
 
-    def vector(self, name: str, length: int) -> None:
-        pass
+    def values(self, name: str, shape: tuple[int, ...], place: Place | None = None) -> Found:
+        return Found(CheckpointAttr(name) if place is None else place.source, self.format)
 
 
 @dataclass(frozen=True)
@@ -58,9 +95,9 @@ class QuantizedWeights:
     weights: Weights
     format: Format
 
-    def matrix(self, name: str, shape: tuple[int, int]) -> Format:
-        stored = self.weights.matrix(name, shape)
-        return stored if shape[1] % self.format.block_values else self.format
+    def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
+        found = self.weights.matrix(name, shape, place)
+        return found if shape[1] % self.format.block_values else replace(found, format=self.format)
 
-    def vector(self, name: str, length: int) -> None:
-        self.weights.vector(name, length)
+    def values(self, name: str, shape: tuple[int, ...], place: Place | None = None) -> Found:
+        return self.weights.values(name, shape, place)

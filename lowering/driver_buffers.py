@@ -30,7 +30,8 @@ from lanelink.dialects.launch import ConstantOp as LaunchConstantOp
 from lanelink.dialects.launch.base import buffer_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.launch.step import launches
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType
+from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.dialects.tgraph.step import LOGITS, POSITION, STATE, TOKEN, located, step_return
 from lanelink.lowering.launch_operands import address
 from lanelink.lowering.repack import plane_layout

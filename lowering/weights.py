@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Protocol
 from zlib import crc32
 
 import numpy as np
@@ -15,10 +14,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from lanelink.dialects.formats import Format
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, TableKind
+from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType, TableKind
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.dialects.tgraph.constant import ConstantOp
-from lanelink.lowering.formats import FormatError, decode, encode, file_rows
+from lanelink.lowering.formats import FormatError, decode, encode
 from lanelink.lowering.ranges import draw_of, terms_of
+from lanelink.lowering.stored import Source, Stored, WeightError, adjusted, read_stored
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
@@ -28,36 +29,6 @@ _CHUNK_VALUES = 1 << 24
 
 _POOL_VALUES = 1 << 20
 """Values drawn for one random matrix; a larger one repeats its rows, since drawing takes longer than running."""
-
-
-class WeightError(ValueError):
-    """A constant that its source cannot give; the message is one line: the tensor, what was expected, what was got."""
-
-
-class Stored(Protocol):
-    """A tensor as a checkpoint stores it: `shape` in values, outermost first."""
-
-    @property
-    def format(self) -> Format:
-        """How its values are stored."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Its sizes in values."""
-        ...
-
-    def raw(self) -> Bytes:
-        """The stored bytes, u8[n], row after row."""
-        ...
-
-
-class Source(Protocol):
-    """Named tensors; a checkpoint, or a mapping of arrays in tests."""
-
-    def tensor(self, name: str) -> Stored:
-        """The tensor `name`. Raises a ValueError that names it where there is none."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -131,7 +102,7 @@ def resolve(module: ModuleOp, source: Source, progress: Callable[[str], None] | 
     def one(op: ConstantOp, attr: CheckpointAttr) -> StoredRows | Floats:
         if progress is not None:
             progress(attr.tensor.data)
-        return _from_checkpoint(op, attr.tensor.data, source)
+        return _from_checkpoint(op, attr, source)
 
     return _gather(module, one)
 
@@ -145,15 +116,14 @@ def random_weights(module: ModuleOp, seed: int = 0, magnitude: float = 1.0) -> C
     `magnitude` multiplies everything of two sizes or more: where it is the root of a norm's eps, that eps counts.
     """
     deviations = {op: _deviation(op) for op in constants_of(module)}
-    smallest: dict[str, float] = {}
+    smallest: dict[Attribute, float] = {}
     for op, deviation in deviations.items():  # a tied head decides for the embedding: its products must stay of order 1
-        if isinstance(op.source, CheckpointAttr):
-            name = op.source.tensor.data
-            smallest[name] = min(deviation, smallest.get(name, deviation))
+        smallest[op.source] = min(deviation, smallest.get(op.source, deviation))
 
     def one(op: ConstantOp, attr: CheckpointAttr) -> StoredRows | Floats:
-        name = attr.tensor.data
-        return _random(op, np.random.default_rng([seed, crc32(name.encode())]), smallest[name], magnitude)
+        # Two parts of one tensor are drawn apart: their views are of their names.
+        name = attr.tensor.data if attr == CheckpointAttr(attr.tensor.data) else str(attr)
+        return _random(op, np.random.default_rng([seed, crc32(name.encode())]), smallest[attr], magnitude)
 
     return _gather(module, one)
 
@@ -188,28 +158,18 @@ def _shape(op: ConstantOp) -> tuple[int, ...]:
     return tuple(kind.get_shape())
 
 
-def _from_checkpoint(op: ConstantOp, name: str, source: Source) -> StoredRows | Floats:
-    stored, shape = source.tensor(name), _shape(op)
-    if _essential(stored.shape) != _essential(shape):
-        raise WeightError(f"tensor '{name}': expected shape {list(shape)}, got {list(stored.shape)}")
-    kind = op.result.type
-    cols = shape[-1] if shape else 1
-    rows = int(np.prod(shape[:-1], dtype=np.int64))
+def _from_checkpoint(op: ConstantOp, attr: CheckpointAttr, source: Source) -> StoredRows | Floats:
+    kind, shape, name = op.result.type, _shape(op), attr.tensor.data
+    stored, data = read_stored(attr, source, shape)
+    rows, cols = data.shape[0], shape[-1] if shape else 1
     try:
-        data = file_rows(stored.format, rows, cols, stored.raw())
         if not isinstance(kind, RowsType):
-            return decode(stored.format, rows, cols, data).reshape(shape)
-        if kind.format.data is not stored.format:
-            data = convert(stored.format, kind.format.data, cols, data)
+            return adjusted(attr, decode(stored, rows, cols, data).reshape(shape))
+        if kind.format.data is not stored:
+            data = convert(stored, kind.format.data, cols, data)
     except FormatError as error:
         raise WeightError(f"tensor '{name}': {error}") from None
     return StoredRows(kind.format.data, rows, cols, data)
-
-
-def _essential(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without its leading ones: a bias [W] is stored flat and added as a row [1, W]."""
-    first = next((k for k, d in enumerate(shape) if d != 1), len(shape))
-    return tuple(shape[first:])
 
 
 def convert(stored: Format, wanted: Format, cols: int, data: Bytes) -> Bytes:

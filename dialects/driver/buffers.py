@@ -16,7 +16,8 @@ from lanelink.dialects.driver.attributes import (
     ScratchAttr,
     ValuesAttr,
 )
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr
+from lanelink.dialects.tgraph.attributes import RopeTableAttr
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 
 INDEX_BYTES = 4
 """Bytes of one token id or position."""
@@ -185,6 +186,7 @@ class ConstantOp(BufferOp):
         if isinstance(self.layout, PlanesAttr):
             if isinstance(self.source, RopeTableAttr):
                 raise VerifyException(f"driver.constant: expected a rotation table as values, got {self.layout}")
+            self.source.check("driver.constant", self.layout.shape, rows=True)
             return
         if self.size != self.layout.total_bytes:
             raise VerifyException(
@@ -196,6 +198,8 @@ class ConstantOp(BufferOp):
                 raise VerifyException(
                     f"driver.constant: expected rows of {half} values, one a frequency, got {self.layout}"
                 )
+        else:
+            self.source.check("driver.constant", self.layout.shape, rows=False)
 
 
 @irdl_op_definition

@@ -15,7 +15,8 @@ from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
 from lanelink.dialects.launch.sizes import buffer_bytes
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType
+from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 
 
 @irdl_op_definition
@@ -46,7 +47,11 @@ class ConstantOp(IRDLOperation):
         if isinstance(self.source, RopeTableAttr):
             _, width = buffer_shape(self.result, "launch.constant of a rotation table")
             check("launch.constant of a rotation table: width", len(self.source.frequencies), width)
-        elif not isinstance(kind, RowsType) and not _is_values(kind):
+        elif isinstance(kind, RowsType):
+            self.source.check("launch.constant", kind.shape, rows=True)
+        elif isa(kind, MemRefType[Attribute]) and _is_values(kind):
+            self.source.check("launch.constant", kind.get_shape(), rows=False)
+        else:
             raise VerifyException(f"launch.constant: expected !tgraph.rows or a static memref<...xf32>, got {kind}")
 
 

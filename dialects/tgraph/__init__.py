@@ -4,7 +4,6 @@ from xdsl.ir import Dialect
 
 from lanelink.dialects.tgraph.attention import AttentionOp
 from lanelink.dialects.tgraph.attributes import (
-    CheckpointAttr,
     FormatAttr,
     Q8Type,
     RopeTableAttr,
@@ -13,6 +12,14 @@ from lanelink.dialects.tgraph.attributes import (
     TableKindAttr,
 )
 from lanelink.dialects.tgraph.block_attention import FullAttentionOp, LutAttentionOp
+from lanelink.dialects.tgraph.checkpoint import (
+    Adjust,
+    AdjustAttr,
+    CheckpointAttr,
+    StoredUnit,
+    StoredUnitAttr,
+    StoredViewAttr,
+)
 from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.delta import CausalConvOp, DecayOp, DeltaGate, DeltaGateAttr, GatedDeltaOp, L2NormOp
 from lanelink.dialects.tgraph.elementwise import (
@@ -84,6 +91,9 @@ TGraph = Dialect(
         RowsType,
         Q8Type,
         CheckpointAttr,
+        StoredViewAttr,
+        StoredUnitAttr,
+        AdjustAttr,
         RopeTableAttr,
         TableKindAttr,
         BinaryKindAttr,
@@ -97,6 +107,8 @@ TGraph = Dialect(
 )
 
 __all__ = [
+    "Adjust",
+    "AdjustAttr",
     "AdvanceOp",
     "ArgMaxOp",
     "AttentionOp",
@@ -140,6 +152,9 @@ __all__ = [
     "SigmoidOp",
     "SiluOp",
     "SoftcapOp",
+    "StoredUnit",
+    "StoredUnitAttr",
+    "StoredViewAttr",
     "SwigluOp",
     "TGraph",
     "TableKind",

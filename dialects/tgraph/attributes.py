@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
     IntAttr,
-    StringAttr,
     TensorType,
     f32,
     i32,
@@ -25,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
-from lanelink.dialects.attribute_syntax import parse_string, verified
+from lanelink.dialects.attribute_syntax import verified
 from lanelink.dialects.floats import parse_f32, print_f32
 from lanelink.dialects.formats import BLOCK_VALUES, Format
 
@@ -153,33 +152,6 @@ class TableKind(StrEnum):
 
     COS = "cos"
     SIN = "sin"
-
-
-@irdl_attr_definition
-class CheckpointAttr(ParametrizedAttribute):
-    """A constant named by its checkpoint: `#tgraph.checkpoint<"model.norm.weight">`."""
-
-    name = "tgraph.checkpoint"
-
-    tensor: StringAttr
-
-    def __init__(self, tensor: str) -> None:
-        super().__init__(StringAttr(tensor))
-
-    def verify(self) -> None:
-        if not self.tensor.data:
-            raise VerifyException("checkpoint: expected a tensor's name, got an empty string")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        at = parser.pos
-        with parser.in_angle_brackets():
-            tensor = parse_string(parser)
-        return verified(parser, at, cls, (StringAttr(tensor),))
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string_literal(self.tensor.data)
 
 
 @irdl_attr_definition
@@ -324,7 +296,6 @@ def positive(**fields: int) -> None:
 
 
 __all__ = [
-    "CheckpointAttr",
     "FormatAttr",
     "Q8Type",
     "RopeTableAttr",

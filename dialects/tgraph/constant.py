@@ -8,7 +8,8 @@ from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr, RowsType, static_shape
+from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType, static_shape
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 
 
 @irdl_op_definition
@@ -43,6 +44,7 @@ class ConstantOp(IRDLOperation):
         if isinstance(kind, RowsType):
             if isinstance(self.source, RopeTableAttr):
                 raise VerifyException(f"constant: expected a rotation table as tensor<PxHxf32>, got {kind}")
+            self.source.check("constant", kind.shape, rows=True)
             return
         shape = static_shape(kind, f32)
         if shape is None:
@@ -53,3 +55,5 @@ class ConstantOp(IRDLOperation):
                 raise VerifyException(
                     f"constant: expected tensor<Px{half}xf32> for a table of {half} frequencies, got {kind}"
                 )
+        else:
+            self.source.check("constant", shape, rows=False)

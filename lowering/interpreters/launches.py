@@ -22,7 +22,8 @@ from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
 from lanelink.dialects.launch.placement import PlacedInUnits
 from lanelink.dialects.launch.step import LIFTED, root
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, Q8Type, RopeTableAttr
+from lanelink.dialects.tgraph.attributes import Q8Type, RopeTableAttr
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.dialects.tgraph.step import located, step_function, step_return
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize

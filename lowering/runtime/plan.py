@@ -13,7 +13,8 @@ from xdsl.utils.exceptions import VerifyException
 from lanelink.dialects import driver
 from lanelink.dialects.driver.buffers import buffer_of
 from lanelink.dialects.driver.launch import Extent
-from lanelink.dialects.tgraph.attributes import CheckpointAttr, RopeTableAttr
+from lanelink.dialects.tgraph.attributes import RopeTableAttr
+from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.runtime.backend import StepShape
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null

@@ -21,6 +21,7 @@ from examples import check_example, examples
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics, TargetAttr
 from lanelink.dialects.tgraph import (
+    Adjust,
     AdvanceOp,
     ArgMaxOp,
     AttentionOp,
@@ -63,6 +64,8 @@ from lanelink.dialects.tgraph import (
     SigmoidOp,
     SiluOp,
     SoftcapOp,
+    StoredUnit,
+    StoredViewAttr,
     SwigluOp,
     TableKind,
     TGraph,
@@ -428,6 +431,35 @@ def test_names_that_text_could_bend(name: str):
     assert reread(CheckpointAttr(name)) == CheckpointAttr(name)
     if name.isascii():  # xDSL itself reads a printed string of other characters back as bytes
         assert reread(StringAttr(name)) == StringAttr(name)
+
+
+@st.composite
+def references(draw: st.DrawFn) -> CheckpointAttr:
+    """References of every form."""
+    sizes = draw(st.none() | st.lists(st.integers(1, 1 << 20), min_size=1, max_size=3))
+    steps = [draw(st.integers(1, 1 << 40)) for _ in sizes or ()]
+    view = (
+        None
+        if sizes is None
+        else StoredViewAttr(draw(st.sampled_from(StoredUnit)), sizes, steps, draw(st.integers(0, 1 << 40)))
+    )
+    count, adjust = draw(st.none() | st.integers(1, 1 << 16)), draw(st.none() | st.sampled_from(Adjust))
+    return CheckpointAttr("a.*.b", count=count, view=view, adjust=adjust)
+
+
+@given(references())
+def test_references_keep_every_part(reference: CheckpointAttr):
+    read = reread(reference)
+    assert read == reference
+    assert isinstance(read, CheckpointAttr)
+    assert (read.stored_view, read.adjustment) == (reference.stored_view, reference.adjustment)
+    if reference.stored_view is not None:
+        assert reread(reference.stored_view) == reference.stored_view
+
+
+def test_a_series_names_its_tensors():
+    assert list(CheckpointAttr("a.*").tensors) == ["a.*"]
+    assert list(CheckpointAttr("a.*.b", count=3).tensors) == ["a.0.b", "a.1.b", "a.2.b"]
 
 
 def test_bytes_that_are_no_text_are_refused():

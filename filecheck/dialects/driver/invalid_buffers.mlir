@@ -130,3 +130,23 @@ driver.step @values_of_no_size rows 1 {
   %n = driver.constant #tgraph.checkpoint<"n"> as #driver.values<4x0> bytes 16
   driver.return
 }
+
+// -----
+
+// planes_by_another_view
+// CHECK: driver.constant: expected a view of 4 rows for a constant of 4x8, got one of 3
+driver.step @planes_by_another_view rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.checkpoint<"w", rows offset 0 sizes [3] strides [1]> as #driver.planes<f32, 4x8> bytes 128
+  driver.return
+}
+
+// -----
+
+// values_by_another_view
+// CHECK: driver.constant: expected a view of 32 values for a constant of 4x8, got one of 3
+driver.step @values_by_another_view rows 1 {
+  %t = driver.io token bytes 4
+  %n = driver.constant #tgraph.checkpoint<"w", values offset 0 sizes [3] strides [1]> as #driver.values<4x8> bytes 128
+  driver.return
+}

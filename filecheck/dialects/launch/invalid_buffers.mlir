@@ -140,3 +140,21 @@ func.func @copy_to_another_type(%x: memref<4xf32>, %y: memref<4xi32>) {
   launch.copy(x = %x : memref<4xf32>, out = %y : memref<4xi32>) covers []
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "rows_by_another_view"
+// CHECK: | Operation does not verify: launch.constant: expected a view of 8 rows for a constant of 8x4, got one of 6
+func.func @rows_by_another_view() {
+  %c = launch.constant #tgraph.checkpoint<"w", rows offset 0 sizes [6] strides [1]> : !tgraph.rows<f32, 8x4>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "values_by_another_view"
+// CHECK: | Operation does not verify: launch.constant: expected a view of 8 values for a constant of 8, got one of 6
+func.func @values_by_another_view() {
+  %c = launch.constant #tgraph.checkpoint<"w", values offset 0 sizes [6] strides [1]> : memref<8xf32>
+  func.return
+}

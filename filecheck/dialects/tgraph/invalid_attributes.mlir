@@ -112,7 +112,7 @@ func.func @checkpoint_of_nothing() {
 // -----
 
 // CHECK: %0 = tgraph.constant #tgraph.checkpoint<"a", "b"> : tensor<2xf32>
-// CHECK: '>' expected
+// CHECK: Expected `rows`, or `values`
 func.func @checkpoint_of_two_names() {
   %0 = tgraph.constant #tgraph.checkpoint<"a", "b"> : tensor<2xf32>
   func.return
@@ -214,5 +214,113 @@ func.func @rope_table_of_too_many_bits() {
 // CHECK: Expected 'scale'
 func.func @rope_table_of_no_scale() {
   %0 = tgraph.constant #tgraph.rope_table<sin, [1.0], 2.0> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"a.*", tensors 0> : tensor<2xf32>
+// CHECK: checkpoint tensors: expected 1 to 65536, got 0
+func.func @checkpoint_tensors_of_none() {
+  %0 = tgraph.constant #tgraph.checkpoint<"a.*", tensors 0> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"a.*", tensors 65537> : tensor<2xf32>
+// CHECK: checkpoint tensors: expected 1 to 65536, got 65537
+func.func @checkpoint_tensors_past_the_most() {
+  %0 = tgraph.constant #tgraph.checkpoint<"a.*", tensors 65537> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"a", tensors 2> : tensor<2xf32>
+// CHECK: checkpoint tensors: expected one * in the name for their number, got "a"
+func.func @checkpoint_tensors_without_a_place_for_their_number() {
+  %0 = tgraph.constant #tgraph.checkpoint<"a", tensors 2> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"a.*.*", tensors 2> : tensor<2xf32>
+// CHECK: checkpoint tensors: expected one * in the name for their number, got "a.*.*"
+func.func @checkpoint_tensors_with_two_places() {
+  %0 = tgraph.constant #tgraph.checkpoint<"a.*.*", tensors 2> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [] strides []> : tensor<2xf32>
+// CHECK: stored_view: expected as many strides as sizes, and one at least, got 0 sizes and 0 strides
+func.func @view_without_sizes() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [] strides []> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2, 2] strides [2]> : tensor<4x2xf32>
+// CHECK: stored_view: expected as many strides as sizes, and one at least, got 2 sizes and 1 strides
+func.func @view_of_fewer_strides() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2, 2] strides [2]> : tensor<4x2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2, 0] strides [2, 1]> : tensor<4x2xf32>
+// CHECK: stored_view sizes: expected at least 1 each, got [2, 0]
+func.func @view_of_a_zero_size() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2, 0] strides [2, 1]> : tensor<4x2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 8 sizes [2, 2] strides [2, -1]> : tensor<4x2xf32>
+// CHECK: stored_view strides: expected at least 1 each, got [2, -1]
+func.func @view_of_a_negative_stride() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 8 sizes [2, 2] strides [2, -1]> : tensor<4x2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset -1 sizes [2] strides [1]> : tensor<2x2xf32>
+// CHECK: stored_view offset: expected at least 0, got -1
+func.func @view_from_before_the_start() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset -1 sizes [2] strides [1]> : tensor<2x2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2] strides [18446744073709551615]> : tensor<2x2xf32>
+// CHECK: stored_view: expected units up to 2^62, got 18446744073709551615
+func.func @view_that_wraps() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2] strides [18446744073709551615]> : tensor<2x2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [4294967296, 4294967296] strides [1, 1]> : tensor<2x2xf32>
+// CHECK: stored_view: expected units up to 2^62, got 18446744073709551616
+func.func @view_whose_product_wraps() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [4294967296, 4294967296] strides [1, 1]> : tensor<2x2xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: %0 = tgraph.constant #tgraph.checkpoint<"w", plus_two> : tensor<2xf32>
+// CHECK: Expected `rows`, or `values`
+func.func @adjustment_of_another_name() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", plus_two> : tensor<2xf32>
   func.return
 }

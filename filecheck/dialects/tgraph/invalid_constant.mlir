@@ -105,3 +105,39 @@ func.func @constant_from_nowhere() {
   %0 = "tgraph.constant"() : () -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "rows_by_a_view_of_fewer"
+// CHECK: | Operation does not verify: constant: expected a view of 8 rows for a constant of 8x4, got one of 6
+func.func @rows_by_a_view_of_fewer() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [2, 3] strides [4, 1]> : !tgraph.rows<bf16, 8x4>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "rows_by_a_view_of_more_values"
+// CHECK: | Operation does not verify: constant: expected a view of 32 values for a constant of 8x4, got one of 40
+func.func @rows_by_a_view_of_more_values() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", values offset 0 sizes [8, 5] strides [8, 1]> : !tgraph.rows<bf16, 8x4>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "values_by_a_view_of_rows"
+// CHECK: | Operation does not verify: constant: expected a view of 1 rows for a constant of 4, got one of 4
+func.func @values_by_a_view_of_rows() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", rows offset 0 sizes [4] strides [1]> : tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "rows_that_are_adjusted"
+// CHECK: | Operation does not verify: constant: expected plus_one of plain values, got it of rows
+func.func @rows_that_are_adjusted() {
+  %0 = tgraph.constant #tgraph.checkpoint<"w", plus_one> : !tgraph.rows<bf16, 8x4>
+  func.return
+}

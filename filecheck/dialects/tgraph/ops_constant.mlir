@@ -81,3 +81,26 @@ func.func @rope_tables() {
   %d = tgraph.constant #tgraph.rope_table<cos, [0.100000009, 1.17549435e-38, 0.000000e+00, 62690.6055], scale 0.333333343> : tensor<8x4xf32>
   func.return
 }
+
+// What stands between a constant and the stored tensors: a series of them, a view, an adjustment.
+
+// CHECK-LABEL: func.func @parts(
+// GENERIC-LABEL: sym_name = "parts"
+func.func @parts() {
+  // CHECK-NEXT: %experts = tgraph.constant #tgraph.checkpoint<"experts.*.up", tensors 8> : !tgraph.rows<bf16, 512x128, transposed>
+  // GENERIC-NEXT: %experts = "tgraph.constant"() <{source = #tgraph.checkpoint<"experts.*.up", tensors 8>}> : () -> !tgraph.rows<bf16, 512x128, transposed>
+  %experts = tgraph.constant #tgraph.checkpoint<"experts.*.up", tensors 8> : !tgraph.rows<bf16, 512x128, transposed>
+  // CHECK-NEXT: %turned = tgraph.constant #tgraph.checkpoint<"q", rows offset 0 sizes [4, 2, 16] strides [32, 1, 2]> : !tgraph.rows<q8_0, 128x64, transposed>
+  // GENERIC-NEXT: source = #tgraph.checkpoint<"q", rows offset 0 sizes [4, 2, 16] strides [32, 1, 2]>
+  %turned = tgraph.constant #tgraph.checkpoint<"q", rows offset 0 sizes [4, 2, 16] strides [32, 1, 2]> : !tgraph.rows<q8_0, 128x64, transposed>
+  // CHECK-NEXT: %odd = tgraph.constant #tgraph.checkpoint<"gate_up", values offset 1 sizes [4, 64, 96] strides [12288, 2, 128]> : !tgraph.rows<bf16, 256x96>
+  // GENERIC-NEXT: source = #tgraph.checkpoint<"gate_up", values offset 1 sizes [4, 64, 96] strides [12288, 2, 128]>
+  %odd = tgraph.constant #tgraph.checkpoint<"gate_up", values offset 1 sizes [4, 64, 96] strides [12288, 2, 128]> : !tgraph.rows<bf16, 256x96>
+  // CHECK-NEXT: %norm = tgraph.constant #tgraph.checkpoint<"norm", plus_one> : tensor<64xf32>
+  // GENERIC-NEXT: source = #tgraph.checkpoint<"norm", plus_one>
+  %norm = tgraph.constant #tgraph.checkpoint<"norm", plus_one> : tensor<64xf32>
+  // CHECK-NEXT: %all = tgraph.constant #tgraph.checkpoint<"a.*", tensors 1, values offset 3 sizes [2] strides [5], log_negated> : tensor<1x2xf32>
+  // GENERIC-NEXT: source = #tgraph.checkpoint<"a.*", tensors 1, values offset 3 sizes [2] strides [5], log_negated>
+  %all = tgraph.constant #tgraph.checkpoint<"a.*", tensors 1, values offset 3 sizes [2] strides [5], log_negated> : tensor<1x2xf32>
+  func.return
+}
