@@ -49,19 +49,22 @@ FAULTS: dict[str, tuple[str, str, Attribute, Attribute | None]] = {
 }
 
 
-def step(numerics: Numerics) -> ModuleOp:
-    module = parsed(step_text([DELTA, GATED_ATTENTION, LATENT, MIXTURE, SANDWICH]))
+def step(numerics: Numerics, format: str = "bf16") -> ModuleOp:
+    text = step_text([DELTA, GATED_ATTENTION, LATENT, MIXTURE, SANDWICH])
+    module = parsed(text.replace("!tgraph.rows<bf16", f"!tgraph.rows<{format}"))
     module.attributes[TARGET] = preset("h200", numerics)
     return module
 
 
 @pytest.mark.parametrize("numerics", Numerics)
-def test_layers_of_every_kind_are_valid(numerics: Numerics) -> None:
-    validate(step(numerics), TO_A_PLAN)
+@pytest.mark.parametrize("format", ["bf16", "q8_0"])
+def test_layers_of_every_kind_are_valid(numerics: Numerics, format: str) -> None:
+    validate(step(numerics, format), TO_A_PLAN)
 
 
+@pytest.mark.parametrize("numerics", [Numerics.DEQUANT, Numerics.INT8])
 @pytest.mark.parametrize("name", FAULTS)
-def test_another_field_is_caught(monkeypatch: MonkeyPatch, name: str) -> None:
+def test_another_field_is_caught(monkeypatch: MonkeyPatch, name: str, numerics: Numerics) -> None:
     launch, field, right, wrong = FAULTS[name]
     link = LinkPass.apply
 
@@ -74,4 +77,4 @@ def test_another_field_is_caught(monkeypatch: MonkeyPatch, name: str) -> None:
 
     monkeypatch.setattr(LinkPass, "apply", mutated)
     with pytest.raises(ValidationError, match="validate: link: step @step: "):
-        validate(step(Numerics.DEQUANT), TO_A_PLAN)
+        validate(step(numerics, "q8_0"), TO_A_PLAN)
