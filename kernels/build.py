@@ -45,6 +45,9 @@ MODULES = (
     Module("elementwise", "elementwise.cu"),
     Module("attention", "attention.cu"),
     Module("arg_max", "arg_max.cu"),
+    Module("conv", "conv.cu"),
+    Module("gates", "gates.cu"),
+    Module("delta", "delta.cu"),
 )
 
 

@@ -22,6 +22,12 @@ def address(value: SSAValue) -> Address:
     return Address(value, offset)
 
 
+def is_constant(value: SSAValue) -> bool:
+    """Whether a buffer, or what it is a view of, is a constant of the step."""
+    root = address(value).ref
+    return isinstance(root, SSAValue) and isinstance(root.owner, launch.ConstantOp)
+
+
 def optional_address(value: SSAValue | None) -> Address | None:
     """The address of an operand that a launch may lack."""
     return None if value is None else address(value)
@@ -114,6 +120,7 @@ __all__ = [
     "activation",
     "address",
     "head_norm",
+    "is_constant",
     "norm_of",
     "optional_address",
     "placed",

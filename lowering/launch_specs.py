@@ -12,6 +12,15 @@ from lanelink.dialects.launch.base import Launch, Placed, activation_shape, buff
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.lowering.launch_delta import (
+    conv_parts_spec,
+    conv_spec,
+    decay_spec,
+    delta_spec,
+    gate_proj_spec,
+    gates_spec,
+    l2_norm_spec,
+)
 from lanelink.lowering.launch_folds import fold_spec, gemm_parts_spec, rope_parts_spec
 from lanelink.lowering.launch_operands import (
     activation,
@@ -266,6 +275,13 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.SetRowOp, _set_row),
         _rule(launch.SliceOp, _slice),
         _rule(launch.FoldOp, fold_spec),
+        _rule(launch.DecayOp, decay_spec),
+        _rule(launch.L2NormOp, l2_norm_spec),
+        _rule(launch.ConvOp, conv_spec),
+        _rule(launch.ConvPartsOp, conv_parts_spec),
+        _rule(launch.GatesOp, gates_spec),
+        _rule(launch.GateProjOp, gate_proj_spec),
+        _rule(launch.DeltaOp, delta_spec),
     ]
 )
 """Launch op → its spec. `launch.view` runs nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.cases import norms, others, products
+from lanelink.lowering.cases import delta, norms, others, products
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
@@ -40,6 +40,7 @@ def small() -> Iterator[Case]:
     yield from _small_rows()
     yield from _small_attention()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
+    yield from delta.small()
 
 
 def _small_products() -> Iterator[Case]:
@@ -186,6 +187,7 @@ def full() -> Iterator[Case]:
     for m, k, n in product((1, 8, 17), (96, 4544), (1, 48, 513)):
         yield others.values_product(m, k, n, bias=m == 8, seed=k)
     yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
+    yield from delta.wide()
 
 
 __all__ = ["BLOCKS", "BLOCK_INPUTS", "INPUTS", "full", "small", "widths"]

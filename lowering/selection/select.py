@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lanelink.lowering.selection import attention, elementwise, products, rows
+from lanelink.lowering.selection import attention, delta, elementwise, products, rows
 from lanelink.lowering.selection.calls import KernelCall
 from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -41,6 +42,11 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     CopySpec: rows.copy,
     AdvanceSpec: rows.advance,
     ValuesSpec: products.values,
+    ConvSpec: delta.conv,
+    L2Spec: delta.l2_norm,
+    GatesSpec: delta.gates,
+    GateProjSpec: delta.gate_proj,
+    DeltaSpec: delta.delta,
 }
 
 

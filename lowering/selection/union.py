@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -34,6 +35,11 @@ Spec = (
     | SwigluSpec
     | UnarySpec
     | ValuesSpec
+    | ConvSpec
+    | DeltaSpec
+    | GateProjSpec
+    | GatesSpec
+    | L2Spec
 )
 
 __all__ = ["Spec"]
