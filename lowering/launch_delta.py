@@ -13,7 +13,7 @@ from lanelink.lowering.selection.delta_specs import (
     GatesSpec,
     L2Spec,
 )
-from lanelink.lowering.selection.specs import Rows
+from lanelink.lowering.selection.operands import Rows
 
 
 def decay_spec(op: launch.DecayOp) -> GatesSpec:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lanelink.lowering.selection.calls import Address
-from lanelink.lowering.selection.specs import Quantized, Rows
+from lanelink.lowering.selection.operands import Quantized, Rows
 
 
 @dataclass(frozen=True)
