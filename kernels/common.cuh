@@ -43,6 +43,13 @@ __device__ __forceinline__ u16 load_scale(const void *p) {
   return v;
 }
 
+// A constant of f32, which may be read before the wait.
+__device__ __forceinline__ float load_constant(const float *p) {
+  float v;
+  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
+  return v;
+}
+
 // Values that another block of the same launch may have written: from the second-level cache, which all blocks share.
 __device__ __forceinline__ float load_fresh(const float *p) {
   float v;

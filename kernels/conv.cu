@@ -28,18 +28,20 @@ struct Conv {
 __device__ __forceinline__ int blocks_of(const Conv &c) { return (c.channels + c.unit - 1) / c.unit; }
 
 // A channel's weights, the newest row's last, zeros before the oldest's.
+template <bool CONSTANT>
 __device__ __forceinline__ void load_taps(const Conv &c, int taps, int channel, float (&w)[MOST_TAPS]) {
   const float *from = c.w + (long long)taps * channel;
-  if (taps == 4 && aligned16(c.w)) {
-    const float4 four = *reinterpret_cast<const float4 *>(from);
+  if (CONSTANT && taps == 4 && aligned16(c.w)) {
+    const uint4 four = load_weights(from);
     w[0] = w[1] = w[2] = w[3] = 0.0f;
-    w[4] = four.x, w[5] = four.y, w[6] = four.z, w[7] = four.w;
+    w[4] = __uint_as_float(four.x), w[5] = __uint_as_float(four.y);
+    w[6] = __uint_as_float(four.z), w[7] = __uint_as_float(four.w);
     return;
   }
 #pragma unroll
   for (int j = 0; j < MOST_TAPS; j++) {
     const int tap = j - (MOST_TAPS - taps);
-    w[j] = tap >= 0 ? from[tap] : 0.0f;
+    w[j] = tap < 0 ? 0.0f : CONSTANT ? load_constant(from + tap) : from[tap];
   }
 }
 
@@ -101,14 +103,14 @@ extern "C" __global__ void __launch_bounds__(1024) conv_channels(int m, int taps
   const int first = block * c.unit, width = min(c.unit, c.channels - first);
   float w[MOST_TAPS] = {};
   const bool early = constant && threadIdx.x < width;
-  if (early) load_taps(c, taps, first + threadIdx.x, w);
+  if (early) load_taps<true>(c, taps, first + threadIdx.x, w);
   wait_for_previous();
 
   const bool at_once = width <= blockDim.x;  // a thread has one channel
 #pragma unroll 1
   for (int c0 = 0; c0 < width; c0 += blockDim.x) {  // uniform over the block
     const int at = c0 + threadIdx.x;
-    if (at < width && !(early && c0 == 0)) load_taps(c, taps, first + at, w);
+    if (at < width && !(early && c0 == 0)) load_taps<false>(c, taps, first + at, w);
     convolve(c, m, taps, silu, c.normed && at_once, eps, first + at, at < width, w, scratch);
   }
   if (!c.normed || at_once) return;

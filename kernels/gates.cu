@@ -32,14 +32,16 @@ struct Weights {
   float a[HELD];
 };
 
+template <bool CONSTANT>
 __device__ __forceinline__ void load_rows(Weights &w, const float *wb, const float *wa, int first, int end, int heads,
                                           int head) {
 #pragma unroll
   for (int j = 0; j < HELD; j++) {
     const int i = first + WARPS * j;
     const bool valid = i < end && head < heads;
-    w.b[j] = valid ? wb[(long long)heads * i + head] : 0.0f;
-    w.a[j] = valid ? wa[(long long)heads * i + head] : 0.0f;
+    const long long at = (long long)heads * i + head;
+    w.b[j] = !valid ? 0.0f : CONSTANT ? load_constant(wb + at) : wb[at];
+    w.a[j] = !valid ? 0.0f : CONSTANT ? load_constant(wa + at) : wa[at];
   }
 }
 
@@ -53,14 +55,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
   const int begin = blockIdx.y * share, end = min(k, begin + share);
   const int row0 = blockIdx.z * ROWS, rows = min(ROWS, m - row0);
   Weights w;
-  if (constant) load_rows(w, wb, wa, begin + warp, end, heads, head);
+  if (constant) load_rows<true>(w, wb, wa, begin + warp, end, heads, head);
   wait_for_previous();
-  if (!constant) load_rows(w, wb, wa, begin + warp, end, heads, head);
+  if (!constant) load_rows<false>(w, wb, wa, begin + warp, end, heads, head);
 
   float b[ROWS] = {}, a[ROWS] = {};
 #pragma unroll 1
   for (int first = begin + warp; first < end; first += WARPS * HELD) {
-    if (first != begin + warp) load_rows(w, wb, wa, first, end, heads, head);
+    if (first != begin + warp) load_rows<false>(w, wb, wa, first, end, heads, head);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       if (r >= rows) break;
