@@ -1,4 +1,4 @@
-"""Steps of delta-rule layers through all levels: the shipped kernels leave what the lifted ops leave, step after step."""
+"""Delta-rule layers through all levels: the shipped kernels leave what the lifted ops leave, step after step."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_older_architecture_is_as_near_without_a_race_and_the_same_twice() -
 
 
 def test_every_class_of_the_family_runs_whole() -> None:
-    """A layer as the importer writes it is five launches; one cut up after its convolution adds its slices and norms."""
+    """A layer as the importer writes it is five launches; one cut up after its convolution adds slices and norms."""
     plan = prepare(Numerics.INT8, 1, "q8_0").kernels.plan
     apart = ["gemm_parts", "conv_parts", "gate_proj", "delta", "fold(gemv, norm)"]
     joined = ["gemm_parts", "conv", *["slice"] * 3, *["l2norm"] * 2, "gates", "delta", "fold(gemv, norm)"]

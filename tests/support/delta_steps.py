@@ -77,8 +77,8 @@ class _Writer:
         keys, values = self.kind(KEYS), self.kind(VALUES)
         self.line(
             f"%y{k}, %new{k} = tgraph.gated_delta silu {', '.join(sides)}, %beta{k}, %decay{k}, {s}, {w} value_heads "
-            f"{VALUE_HEADS} key_heads {KEY_HEADS} head_dim {HEAD} eps 1.000000e-06 : ({keys}, {keys}, {values}, {values}, "
-            f"{gate}, {gate}, {state}, {weight}) -> ({values}, {state})"
+            f"{VALUE_HEADS} key_heads {KEY_HEADS} head_dim {HEAD} eps 1.000000e-06 : ({keys}, {keys}, {values}, "
+            f"{values}, {gate}, {gate}, {state}, {weight}) -> ({values}, {state})"
         )
         return f"%y{k}"
 
