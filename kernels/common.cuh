@@ -209,10 +209,12 @@ __device__ __forceinline__ void store_bytes(i8 *to, u32 bytes) {
     *to = i8(bytes);
 }
 
-// Stores V (1, 2 or 4) neighbouring values a lane from column c on; the 32 / V lanes of a block act together. All lanes
-// of the warp take part; those with `valid` false store nothing, and validity is uniform over a block.
+// Stores V (1, 2 or 4) neighbouring values a lane from column c on, at byte `at` of a plane's row; the 32 / V lanes of a
+// block act together. All lanes of the warp take part; those with `valid` false store nothing, and validity is uniform
+// over a block.
 template <int V>
-__device__ __forceinline__ void store_quantized(const Quantized &out, int row, int c, const float (&v)[V], bool valid) {
+__device__ __forceinline__ void store_quantized_at(const Quantized &out, int row, int c, int at, const float (&v)[V],
+                                                   bool valid) {
   float amax = 0.0f;
 #pragma unroll
   for (int i = 0; i < V; i++) amax = fmaxf(amax, valid ? fabsf(v[i]) : 0.0f);
@@ -230,9 +232,14 @@ __device__ __forceinline__ void store_quantized(const Quantized &out, int row, i
     first |= u32(q1 & 0xff) << (8 * i);
     if (out.planes == 2) second |= u32(quantize_residual(ratio, q1) & 0xff) << (8 * i);
   }
-  store_bytes<V>(out.plane(0, row) + c, first);
-  if (out.planes == 2) store_bytes<V>(out.plane(1, row) + c, second);
+  store_bytes<V>(out.plane(0, row) + at, first);
+  if (out.planes == 2) store_bytes<V>(out.plane(1, row) + at, second);
   if (c % QBLOCK == 0) out.scales(row)[c / QBLOCK] = s;
+}
+
+template <int V>
+__device__ __forceinline__ void store_quantized(const Quantized &out, int row, int c, const float (&v)[V], bool valid) {
+  store_quantized_at<V>(out, row, c, c, v, valid);
 }
 
 // ---- destinations ----------------------------------------------------------------------------------------------

@@ -13,28 +13,34 @@
     w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, HeadNorm { normed##i, head_weight##i, head_eps##i } \
   }
 
+#define INPUT_NORM_PARAMS int x_normed, const float *x_weight, float x_eps
+#define INPUT_NORM                                                                                                     \
+  InputNorm { x_normed, x_weight, x_eps }
+
 #define GEMV(suffix, INPUT, RT, STEPS, BLOCKS)                                                                         \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                                  \
-      const void *x, int x_pitch, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0), PART_PARAMS(1),      \
-      PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, int then, float *product, int product_pitch,                \
+      const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0),   \
+      PART_PARAMS(1), PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, const float *residual, int residual_pitch,  \
+      int then, float *product, int product_pitch,                                                                     \
       u32 *counters, NORM_PARAMS, const float *cos, const float *sin, const int *position, int hd, int half,           \
       int group_tiles) {                                                                                               \
-    const GemvArgs a{x,        x_pitch,      k,        m,                                                              \
+    const GemvArgs a{x,        x_pitch,      INPUT_NORM, k,      m,                                                    \
                      pitch,    passes,       parts,    {PART_ARGS(0), PART_ARGS(1), PART_ARGS(2), PART_ARGS(3)},       \
                      then,     product,      product_pitch, counters,                                                  \
                      NORM_ARGS(m, n0), cos,  sin,      position,                                                       \
                      hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                               \
-                     ACT_NONE};                                                                                        \
+                     residual, residual_pitch, ACT_NONE};                                                                                        \
     gemv<FORMAT_CODE, INPUT, RT, STEPS, false>(a);                                                                     \
   }
 
 #define GLU(suffix, INPUT, RT, STEPS, BLOCKS)                                                                          \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                   \
-      const void *x, int x_pitch, int k, int m, int pitch, int passes, int n, int tiles, const char *gate,             \
+      const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int n, int tiles,            \
+      const char *gate,                                                                                                \
       const char *up, const float *gate_bias, const float *up_bias, int act, float *y, int y_pitch,                    \
       const int *y_row, i8 *q, int q_planes) {                                                                         \
     GemvArgs a{};                                                                                                      \
-    a.x = x, a.x_pitch = x_pitch, a.k = k, a.m = m, a.pitch = pitch, a.passes = passes, a.parts = 1, a.act = act;      \
+    a.x = x, a.x_pitch = x_pitch, a.x_norm = INPUT_NORM, a.k = k, a.m = m, a.pitch = pitch, a.passes = passes, a.parts = 1, a.act = act;      \
     a.part[0].w = gate, a.part[0].n = n, a.part[0].bias = gate_bias, a.part[0].tiles = tiles;                          \
     a.part[0].y = Rows{y, y_pitch, y_row};                                                                             \
     a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                       \

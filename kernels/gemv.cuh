@@ -5,6 +5,10 @@
 // batch is loaded before the wait for the previous launch, since weights are constants. x lies in shared memory,
 // quantized or f32, and is read once for the NR rows.
 //
+// Of one row, x may come as it was before its norm: each block then norms it, and quantizes it where it is to be so, on
+// its way into shared memory. The row is short and its weights are on the way already, so this costs less than a norm by
+// the block that ends last, during which nothing is in flight.
+//
 // A block takes a tile of outputs (WARPS * passes * outputs a warp), then the tile gridDim.x further on. blockIdx.y
 // counts groups of up to RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
 // last), heads turned (by the block that completes a group of whole heads), or quantization (within a tile of 32).
@@ -29,9 +33,17 @@ struct Part {
   HeadNorm norm;
 };
 
+// The norm of x's one row as it is staged; x is f32 then, and x_pitch still says what it becomes.
+struct InputNorm {
+  int present;
+  const float *weight;  // [k] or null
+  float eps;
+};
+
 struct GemvArgs {
   const void *x;  // f32 rows, or a buffer of quantized rows
   int x_pitch;    // of f32 rows; of quantized ones, their planes
+  InputNorm x_norm;
   int k;
   int m;
   int pitch;   // bytes of a stored row
@@ -50,6 +62,8 @@ struct GemvArgs {
   int half;
   int group_tiles;  // tiles that hold a whole number of heads
   Quantized quantized;
+  const float *residual;  // rows added to the product, or null
+  int residual_pitch;
   int act;  // of the gated pair
 };
 
@@ -119,6 +133,79 @@ __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shar
     } else {
 #pragma unroll 2
       for (int i = threadIdx.x; i < blocks; i += THREADS) scales[r * blocks + i] = from[i];
+    }
+  }
+}
+
+// Where the row is held between its norm's two walks, f32: where f32 x belongs, or behind quantized x.
+template <int FORMAT, int INPUT>
+__device__ __forceinline__ float4 *held_row(const GemvArgs &a, char *shared) {
+  if constexpr (INPUT == INPUT_F32) return reinterpret_cast<float4 *>(shared);
+  const int scales = (HAS_MINS<FORMAT> ? 2 : 1) * (a.k / QBLOCK) * 4;
+  return reinterpret_cast<float4 *>(shared + ((a.x_pitch * a.k + scales + 15) & ~15));
+}
+
+template <int FORMAT, int INPUT>
+__device__ __forceinline__ int held_at(int f) {
+  return INPUT == INPUT_F32 ? swizzled<FORMAT>(f) : f;
+}
+
+// Before the wait: the norm's weights, where the thread will find them. Each thread touches its own places alone.
+template <int FORMAT, int INPUT>
+__device__ __forceinline__ void stage_norm_weights(const GemvArgs &a, char *shared) {
+  float4 *held = held_row<FORMAT, INPUT>(a, shared);
+#pragma unroll 4
+  for (int f = threadIdx.x; f < a.k / 4; f += THREADS)
+    held[held_at<FORMAT, INPUT>(f)] = a.x_norm.weight == nullptr
+                                          ? make_float4(1, 1, 1, 1)
+                                          : *reinterpret_cast<const float4 *>(a.x_norm.weight + 4 * f);
+}
+
+template <int FORMAT, int INPUT>
+__device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, float *scratch) {
+  const float *x = reinterpret_cast<const float *>(a.x);
+  float4 *held = held_row<FORMAT, INPUT>(a, shared);
+  const int groups = a.k / 4, blocks = a.k / QBLOCK;
+  float squares = 0.0f;
+#pragma unroll 1
+  for (int f0 = threadIdx.x; f0 < groups; f0 += 4 * THREADS) {
+    float4 v[4];
+#pragma unroll
+    for (int h = 0; h < 4; h++)
+      if (f0 + h * THREADS < groups) v[h] = load_fresh4(x + 4 * (f0 + h * THREADS));
+#pragma unroll
+    for (int h = 0; h < 4; h++) {
+      if (f0 + h * THREADS >= groups) break;
+      float4 &w = held[held_at<FORMAT, INPUT>(f0 + h * THREADS)];
+      squares += v[h].x * v[h].x + v[h].y * v[h].y + v[h].z * v[h].z + v[h].w * v[h].w;
+      w = make_float4(v[h].x * w.x, v[h].y * w.y, v[h].z * w.z, v[h].w * w.w);
+    }
+  }
+  const float inverse = inverse_rms(squares, a.k, a.x_norm.eps, scratch);
+  const Quantized q{reinterpret_cast<i8 *>(shared), a.x_pitch, 1, a.k};
+  const int all = INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : groups;
+#pragma unroll 2
+  for (int f0 = 0; f0 < all; f0 += THREADS) {  // uniform over the block: the quantizing lanes act together
+    const int f = f0 + threadIdx.x;
+    float4 v = make_float4(0, 0, 0, 0);
+    if (f < groups) {
+      v = held[held_at<FORMAT, INPUT>(f)];
+      v = make_float4(v.x * inverse, v.y * inverse, v.z * inverse, v.w * inverse);
+    }
+    if constexpr (INPUT == INPUT_F32) {
+      if (f < all) held[held_at<FORMAT, INPUT>(f)] = v;
+    } else {
+      const float four[4] = {v.x, v.y, v.z, v.w};
+      store_quantized_at<4>(q, 0, 4 * f, swizzled_pair<FORMAT>(f / 4) * 16 + f % 4 * 4, four, f < groups);
+    }
+  }
+  if constexpr (INPUT == INPUT_Q8 && HAS_MINS<FORMAT>) {
+    __syncthreads();
+    float *scales = q.scales(0), *sums = scales + blocks;
+    for (int i = threadIdx.x; i < blocks; i += THREADS) {
+      float sum = float(sum32(q.plane(0, 0) + i * QBLOCK));
+      if (q.planes == 2) sum += float(sum32(q.plane(1, 0) + i * QBLOCK)) * (1.0f / 254.0f);
+      sums[i] = scales[i] * sum;
     }
   }
 }
@@ -257,6 +344,7 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
     const float up = mine[NR - 1] + (a.part[1].bias != nullptr ? a.part[1].bias[output] : 0.0f);
     v = activate(a.act, v) * up;
   }
+  if (!GLU && a.residual != nullptr) v += load_fresh(a.residual + (long long)a.residual_pitch * (row0 + r) + output);
   store_output<RT, GLU>(a, at, row0, r, output, v, stage);
 }
 
@@ -274,8 +362,13 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   Batch<FORMAT, STEPS> batch;
   load_batch<FORMAT>(batch, at, lane, words, a.k);
   let_next_start();
+  // Entries that one row of x takes.
+  constexpr bool ONE_ROW = RT == 1 || (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32);
+  if (ONE_ROW && a.x_norm.present) stage_norm_weights<FORMAT, INPUT>(a, shared);
   wait_for_previous();
-  if constexpr (INPUT == INPUT_F32)
+  if (ONE_ROW && a.x_norm.present)
+    stage_normed<FORMAT, INPUT>(a, shared, scratch);
+  else if constexpr (INPUT == INPUT_F32)
     stage_f32<FORMAT, RT>(a, row0, reinterpret_cast<float *>(shared));
   else
     stage_q8<FORMAT, RT>(a, row0, shared);

@@ -37,6 +37,7 @@ def small() -> Iterator[Case]:
     yield from _small_products()
     yield from _small_blocks()
     yield from _small_folds()
+    yield from _small_unnormed()
     yield from _small_rows()
     yield from _small_attention()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
@@ -95,6 +96,22 @@ def _small_folds() -> Iterator[Case]:
     yield products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5)
     yield products.turned(ProductShape(Format.Q8_0, 0, 2, 32, 0), 80, 40, (2, 1, 1), (False, False), 31)
     yield products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0)
+
+
+def _small_unnormed() -> Iterator[Case]:
+    """Rows that a product's launch norms itself; one is longer than its threads hold at once."""
+    for seed, (format, planes) in enumerate((*INPUTS, *BLOCK_INPUTS)):
+        width = widths(format)[1]
+        yield products.plain(ProductShape(format, planes, 1, width, 19 + seed % 2, unnormed=True), seed=seed)
+        yield products.gated(
+            ProductShape(format, planes, 1, width, 9, unnormed=True), Activation.SILU, 0, True, seed=seed
+        )
+        yield products.added(ProductShape(format, planes, 1 + seed % 3, width, 21), seed=seed)
+    yield products.plain(ProductShape(Format.BF16, 0, 1, 36, 5, unnormed=True))  # padded to 16 bytes
+    yield products.plain(ProductShape(Format.Q8_0, 1, 1, 4544, 3, unnormed=True))
+    yield products.gated(ProductShape(Format.Q8_0, 1, 1, 64, 32, unnormed=True), Activation.SILU, 1, also_f32=False)
+    shape = ProductShape(Format.Q8_0, 1, 1, 64, 0, unnormed=True)
+    yield products.turned(shape, 32, 16, (4, 2, 2), (True, True), 5)
 
 
 def _small_rows() -> Iterator[Case]:

@@ -28,6 +28,19 @@ class Quantized:
 
 
 @dataclass(frozen=True)
+class Unnormed:
+    """One f32 row that a launch norms as it reads it, x / rms(x) * weight, and quantizes in `planes` planes; 0: f32.
+
+    `weight` f32 [k], or None for ones.
+    """
+
+    row: Rows
+    weight: Address | None
+    eps: float
+    planes: int = 0
+
+
+@dataclass(frozen=True)
 class HeadNorm:
     """RMSNorm of each head before it turns: `weight` f32 [hd], or None for a plain norm."""
 
@@ -35,4 +48,4 @@ class HeadNorm:
     eps: float
 
 
-__all__ = ["HeadNorm", "Quantized", "Rows"]
+__all__ = ["HeadNorm", "Quantized", "Rows", "Unnormed"]

@@ -19,6 +19,7 @@ from lanelink.lowering.selection.calls import (
     optional,
 )
 from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.operands import Quantized, Rows, Unnormed
 from lanelink.lowering.selection.packing import (
     MAX_GRID_YZ,
     NO_NORM,
@@ -32,7 +33,7 @@ from lanelink.lowering.selection.packing import (
     some_result,
     writing,
 )
-from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, Quantized, RopeFold, Rows, ValuesSpec
+from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, RopeFold, ValuesSpec
 
 # The kernels' own constants (kernels/gemv.cuh).
 PARTS = 4
@@ -116,7 +117,7 @@ def one_row_variant(spec: GemvSpec | GluSpec, tiles: int, sms: int) -> Variant:
     """The variant of a product for one row of x a block."""
     if spec.format in VALUES_PER_LOAD:
         return SHORT if isinstance(spec, GluSpec) else variant_for(tiles, sms)
-    return BLOCKWISE if isinstance(spec.x, Quantized) else ONE_OF_FOUR
+    return BLOCKWISE if planes_of(spec.x) else ONE_OF_FOUR
 
 
 def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, also: int = 0) -> Tiling:
@@ -133,22 +134,34 @@ def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, a
     return Tiling(variant, groups, shared, min(tiles, max(1, resident // groups)))
 
 
-def staged_bytes(x: Rows | Quantized, format: Format, k: int) -> int:
+Input = Rows | Quantized | Unnormed
+"""What a product takes its activation from."""
+
+
+def planes_of(x: Input) -> int:
+    """Planes of x as the sums read it: 0 where they read f32."""
+    return 0 if isinstance(x, Rows) else x.planes
+
+
+def staged_bytes(x: Input, format: Format, k: int) -> int:
     """Bytes of one row of x in shared memory, as long as a stored row's whole 16-byte groups."""
-    if isinstance(x, Quantized):
-        return k * x.planes + (8 if format in WITH_MINS else 4) * (k // BLOCK_VALUES)
+    if planes_of(x):
+        quants = k * planes_of(x) + (8 if format in WITH_MINS else 4) * (k // BLOCK_VALUES)
+        # A row that is normed first is held as f32 behind its quantized form.
+        return -(-quants // 16) * 16 + 4 * k if isinstance(x, Unnormed) else quants
     if format not in VALUES_PER_LOAD:
         return 4 * k
     layout = plane_layout(format, 1, k)
     return layout.pitch // 16 * VALUES_PER_LOAD[format] * 4
 
 
-def input_name(x: Rows | Quantized, format: Format) -> str:
+def input_name(x: Input, format: Format) -> str:
     """The entry's name of x's form. Raises SelectionError for quantized x by plain rows."""
-    if isinstance(x, Rows):
+    planes = planes_of(x)
+    if not planes:
         return "f32"
     require(format.is_block, "product of quantized activations", "weights in a block format", format.value)
-    require(x.planes in (1, 2), "product of quantized activations", "1 or 2 planes", x.planes)
+    require(planes in (1, 2), "product of quantized activations", "1 or 2 planes", planes)
     return "q8"
 
 
@@ -157,15 +170,26 @@ def _checked(spec: GemvSpec | GluSpec) -> str:
     require(spec.m >= 1, "product rows", "at least 1", spec.m)
     block = spec.format.block_values
     require(spec.k >= 1 and spec.k % block == 0, "product width", f"a multiple of {block}", spec.k)
+    if isinstance(spec.x, Unnormed):
+        require(spec.m == 1, "product of a row it norms itself, rows", "1", spec.m)
+        require(spec.k % 4 == 0, "product of a row it norms itself, width", "a multiple of 4", spec.k)
     return MODULES[spec.format]
 
 
 def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
-    """The first arguments of every product: x, its pitch or planes, k, m, pitch of the weights, passes."""
+    """The first arguments of every product: x, its pitch or planes, its norm, k, m, pitch of the weights, passes."""
     x = spec.x
-    source = (x.address, I32(x.planes)) if isinstance(x, Quantized) else (fixed(x, "product x"), I32(x.pitch))
+    norm: tuple[Argument, ...] = (I32(0), Null(), F32(0.0))
+    match x:
+        case Rows():
+            source = (fixed(x, "product x"), I32(x.pitch))
+        case Quantized():
+            source = (x.address, I32(x.planes))
+        case Unnormed():
+            source = (fixed(x.row, "product x"), I32(x.planes))
+            norm = (I32(1), optional(x.weight), F32(x.eps))
     pitch = plane_layout(spec.format, 1, spec.k).pitch
-    return *source, I32(spec.k), I32(spec.m), I32(pitch), I32(passes)
+    return *source, *norm, I32(spec.k), I32(spec.m), I32(pitch), I32(passes)
 
 
 def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
@@ -199,6 +223,7 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
             I32(len(spec.parts)),
             *(a for part in parts for a in part),
             *quantizing(spec.quantized, spec.parts[0].n, "product"),
+            *_residual(spec),
             *_after(spec, tile),
         ),
         scratch=scratch,
@@ -235,6 +260,15 @@ def _scratch(spec: GemvSpec, counters: int) -> tuple[Scratch, ...]:
     if isinstance(spec.then, Norm) and spec.parts[0].y is not None:
         return (words,)
     return words, Scratch(ScratchKind.PARTIALS, 4 * spec.m * sum(p.n for p in spec.parts))
+
+
+def _residual(spec: GemvSpec) -> tuple[Argument, Argument]:
+    """(rows, pitch) of what is added to the product; null where there is nothing."""
+    if spec.residual is None:
+        return Null(), I32(0)
+    require(len(spec.parts) == 1, "product with a residual", "one part", len(spec.parts))
+    require(spec.then is None, "product with a residual", "nothing that follows in the launch", "a fold")
+    return reading(spec.residual, "product's residual")
 
 
 def _after(spec: GemvSpec, tile: int) -> tuple[Argument, ...]:

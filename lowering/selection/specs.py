@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lanelink.dialects.formats import Format
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.selection.calls import Address
-from lanelink.lowering.selection.operands import HeadNorm, Quantized, Rows
+from lanelink.lowering.selection.operands import HeadNorm, Quantized, Rows, Unnormed
 
 
 @dataclass(frozen=True)
@@ -76,23 +76,25 @@ class GemvSpec:
     """Products of one activation x [m, k] by up to four matrices of one format, in one launch.
 
     `then` a Norm: one part, whose product is normed (and kept only where the part has a `y`). `then` a RopeFold: the
-    turned parts' heads land in their `y` rotated. `quantized`: one part, its product quantized.
+    turned parts' heads land in their `y` rotated. `quantized`: one part, its product quantized. `residual`: one part,
+    rows added to its product where nothing follows.
     """
 
-    x: Rows | Quantized
+    x: Rows | Quantized | Unnormed
     format: Format
     k: int
     m: int
     parts: tuple[GemvPart, ...]
     then: Norm | RopeFold | None = None
     quantized: Quantized | None = None
+    residual: Rows | None = None
 
 
 @dataclass(frozen=True)
 class GluSpec:
     """act(x · gate + gate_bias) * (x · up + up_bias), both [n, k] of one format."""
 
-    x: Rows | Quantized
+    x: Rows | Quantized | Unnormed
     format: Format
     k: int
     n: int
