@@ -17,7 +17,7 @@ from lanelink.passes.link import LinkPass
 from lanelink.passes.number_ops import NumberOpsPass
 from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.passes.quantize_activations import QuantizeActivationsPass
-from lanelink.passes.schedule import ScheduleDependentLaunchPass
+from lanelink.passes.schedule import ScheduleDependentLaunchPass, ScheduleNormsPass
 from lanelink.verify import verify_module
 
 
@@ -30,9 +30,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 6
+    SCHEDULED = 7
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 8
+    DRIVER = 9
     """Level 4: driver calls."""
 
 
@@ -43,6 +43,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     FusePass,
     LegalizeShimPass,
     LinkPass,
+    ScheduleNormsPass,
     ScheduleDependentLaunchPass,
     PlanBuffersPass,
     LowerToDriverPass,

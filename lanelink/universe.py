@@ -58,6 +58,12 @@ def _link() -> type[ModulePass]:
     return LinkPass
 
 
+def _schedule_norms() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleNormsPass
+
+    return ScheduleNormsPass
+
+
 def _schedule_dependent_launch() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleDependentLaunchPass
 
@@ -88,6 +94,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "fuse": _fuse,
     "legalize-shim": _legalize_shim,
     "link": _link,
+    "schedule-norms": _schedule_norms,
     "schedule-dependent-launch": _schedule_dependent_launch,
     "plan-buffers": _plan_buffers,
     "lower-to-driver": _lower_to_driver,

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException, InterpretationError, Veri
 from lanelink.dialects.driver import StepOp
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch import AllocOp
+from lanelink.dialects.launch.base import LeafLaunch
 from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.launch.target import TARGET, Numerics, module_target
 from lanelink.dialects.tgraph import LiftedOp, Q8Type, QuantizeOp
@@ -128,8 +129,8 @@ class Validator:
         self._before = seen
 
     def _compare(self, name: str, module: ModuleOp, seen: _Seen) -> None:
-        before, links = self._before, seen.linked and not self._before.linked
-        if links:
+        before = self._before
+        if seen.launched != before.launched:
             self._hold(name, module, before.exact, seen.exact, ROUNDING[Numerics.DEQUANT], ", activations kept in f32")
             self._hold(name, module, before.outcomes, seen.outcomes, self._rounding)
         elif seen.quantizes != before.quantizes:
@@ -195,9 +196,12 @@ def quantizing_error(x: npt.NDArray[np.float32], made: QuantizedRows, planes: in
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a step left on each trial, at what level; `exact`: with activations kept in f32."""
+    """
+    What a step left on each trial; `exact`: with activations kept in f32. `launched` has the kind of each launch, or
+    part of one, of a linked step with what it covers: where these differ, values are rounded elsewhere.
+    """
 
-    linked: bool
+    launched: tuple[tuple[str, tuple[int, ...]], ...]
     quantizes: int
     outcomes: list[Outcome]
     exact: list[Outcome]
@@ -205,11 +209,18 @@ class _Seen:
     @staticmethod
     def of(module: ModuleOp, on: Sequence[Trial], before: _Seen | None = None) -> _Seen:
         linked = LIFTED in step_function(module).attributes
+        launched = _launched(module) if linked else ()
         quantizes = 0 if linked else sum(isinstance(op, QuantizeOp) for op in module.walk())
         outcomes = _outcomes(module, on)
-        # What a linked step was linked from is compared once.
-        plain = None if linked and (before is None or before.linked) else _exact(module)
-        return _Seen(linked, quantizes, outcomes, outcomes if plain is None else _outcomes(plain, on))
+        if linked and before is not None and before.launched == launched:
+            return _Seen(launched, quantizes, outcomes, before.exact)
+        plain = _exact(module)
+        return _Seen(launched, quantizes, outcomes, outcomes if plain is None else _outcomes(plain, on))
+
+
+def _launched(module: ModuleOp) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    leaves = (op for op in module.walk() if isinstance(op, LeafLaunch))
+    return tuple((op.name, tuple(op.covered())) for op in leaves)
 
 
 def _outcomes(module: ModuleOp, on: Sequence[Trial]) -> list[Outcome]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import CompoundLaunch, activation_shape, buffer_shape
+from lanelink.dialects.launch.base import Launch, activation_shape, buffer_shape
+from lanelink.dialects.launch.step import outermost
+from lanelink.dialects.tgraph.elementwise import BinaryKind
 from lanelink.lowering.launch_operands import (
     activation,
     address,
@@ -21,25 +22,12 @@ from lanelink.lowering.launch_operands import (
     table_of,
     weights_of,
 )
+from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec, parts_of, products_spec
 from lanelink.lowering.selection.calls import SelectionError
-from lanelink.lowering.selection.specs import (
-    GatherSpec,
-    GemvPart,
-    GemvSpec,
-    RopeFold,
-    RopeSide,
-    RopeSpec,
-    Rows,
-    Turn,
-)
+from lanelink.lowering.selection.operands import Quantized, Rows, Unnormed
+from lanelink.lowering.selection.specs import GatherSpec, GemvSpec, GluSpec, RopeFold, RopeSide, RopeSpec, Turn
 
-Product = launch.GemvOp | launch.GemmPartOp
 Side = launch.RopeOp | launch.RopeSideOp
-
-
-def gemm_parts_spec(op: launch.GemmPartsOp) -> GemvSpec:
-    """Several products of one activation."""
-    return _products(op, [placed(part, part.out) for part in _parts(op)])
 
 
 def rope_parts_spec(op: launch.RopePartsOp) -> RopeSpec:
@@ -55,34 +43,87 @@ def _side(side: launch.RopeSideOp) -> RopeSide:
     return RopeSide(rows(side.x), destination, side.heads.value.data, head_norm(side.norm, side.norm_eps))
 
 
-def fold_spec(op: launch.FoldOp) -> GemvSpec | GatherSpec:
+def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec:
     """
-    A product or a gather whose rows are normed, or whose heads are turned, in its own launch.
+    A product or a gather whose rows are normed, or whose heads are turned, or that is added to rows, in its own launch;
+    products of a row that is normed first.
 
     Raises SelectionError for another sequence of parts, and for parts that do not read one another so.
     """
     match op.members():
+        case [launch.NormOp() as norm, *rest]:
+            return _normed_first(op, norm, _sequence(op, rest))
+        case members:
+            return _sequence(op, members)
+
+
+def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec | GatherSpec:
+    """The parts of a fold, or those behind its leading norm."""
+    match members:
+        case [launch.GemvOp() as product]:
+            return gemv_spec(product)
+        case [launch.GemmPartsOp() as products]:
+            return gemm_parts_spec(products)
+        case [launch.GemvGluOp() as pair]:
+            return glu_spec(pair)
         case [launch.GemvOp() as product, launch.NormOp() as norm]:
-            return _product_norm(op, product, norm)
+            return _product_norm(fold, product, norm)
+        case [launch.GemvOp() as product, launch.BinaryOp() as add]:
+            return _product_added(fold, product, add)
         case [launch.GatherOp() as gather, launch.NormOp() as norm]:
-            return _gather_norm(op, gather, norm)
+            return _gather_norm(fold, gather, norm)
         case [launch.GemvOp() | launch.GemmPartsOp() as products, launch.RopeOp() | launch.RopePartsOp() as turn]:
-            return _products_turned(op, products, turn)
+            return _products_turned(fold, products, turn)
         case members:
             raise SelectionError(
                 "launch.fold",
-                "gemv or gather and norm, or gemv or gemm_parts and rope or rope_parts",
+                "gemv or gather and norm, gemv and binary, gemv or gemm_parts and rope or rope_parts; or a norm before "
+                "a gemv, gemm_parts or gemv_glu",
                 ", ".join(m.name.removeprefix("launch.") for m in members),
             )
 
 
-def _product_norm(fold: launch.FoldOp, product: launch.GemvOp, norm: launch.NormOp) -> GemvSpec:
-    out = product.out
-    if out is None or product.quant is not None or product.index is not None or product.row is not None:
+def _normed_first(
+    fold: launch.FoldOp, norm: launch.NormOp, rest: GemvSpec | GluSpec | GatherSpec
+) -> GemvSpec | GluSpec:
+    """Products of what a norm gives, which no buffer holds."""
+    result = norm.out if norm.quant is None else norm.quant
+    if isinstance(rest, GatherSpec) or result is None or rest.x != activation(result):
+        raise SelectionError("launch.fold norm", "products of its rows behind it", "others")
+    width = activation_shape(norm.x, norm.name)[1]
+    fields = [n for n in ("pre", "add", "sum", "at", "row", "x_pitch", "unit_pitch") if getattr(norm, n) is not None]
+    if norm.out is not None and norm.quant is not None:
+        fields.append("out beside quant")
+    if fields or norm.cols.value.data != width or _kept(fold, result):
+        got = fields[0] if fields else f"groups of {norm.cols.value.data}, or a result that others read"
+        raise SelectionError("launch.fold norm", f"a plain norm of whole rows of {width} for its fold alone", got)
+    planes = rest.x.planes if isinstance(rest.x, Quantized) else 0
+    return replace(rest, x=Unnormed(rows(norm.x), optional_address(norm.w), norm.eps.value.data, planes))
+
+
+def _product_added(fold: launch.FoldOp, product: launch.GemvOp, add: launch.BinaryOp) -> GemvSpec:
+    """A product added to rows."""
+    out = _own_rows(product)
+    plain = add.gate is None and add.kind.data is BinaryKind.ADD and add.quant is None and add.out is not None
+    sides = [side for side in (add.a, add.b) if side is not out]
+    if not plain or len(sides) != 1 or add.a.type != add.b.type or _kept(fold, out):
+        raise SelectionError("launch.fold binary", "the product, which nothing else reads, and rows added", "others")
+    assert add.out is not None
+    return replace(products_spec(product, [rows(add.out)]), residual=rows(sides[0]))
+
+
+def _own_rows(product: launch.GemvOp) -> SSAValue:
+    """The buffer of its own that a product's f32 rows fill."""
+    if product.out is None or product.quant is not None or product.index is not None or product.row is not None:
         raise SelectionError("launch.fold product", "f32 rows in a buffer of their own", "another result")
+    return product.out
+
+
+def _product_norm(fold: launch.FoldOp, product: launch.GemvOp, norm: launch.NormOp) -> GemvSpec:
+    out = _own_rows(product)
     _check_normed(fold, out, norm)
     kept = rows(out) if _kept(fold, out) else None
-    return replace(_products(product, [kept]), then=norm_of(norm))
+    return replace(products_spec(product, [kept]), then=norm_of(norm))
 
 
 def _gather_norm(fold: launch.FoldOp, gather: launch.GatherOp, norm: launch.NormOp) -> GatherSpec:
@@ -116,7 +157,7 @@ def _products_turned(
     sides = {side.x: side for side in _sides(turn)}
     turns: list[Turn | None] = []
     results: list[Rows | None] = []
-    for part in _parts(products):
+    for part in parts_of(products):
         side = None if part.out is None else sides.pop(part.out, None)
         if side is None:
             turns.append(None)
@@ -132,24 +173,7 @@ def _products_turned(
         results.append(placed(side, side.out))
     if sides:
         raise SelectionError("launch.fold rotation x", "a product of the fold", f"{len(sides)} other buffers")
-    return replace(_products(products, results), then=RopeFold(rotation(turn), tuple(turns)))
-
-
-def _products(op: launch.GemvOp | launch.GemmPartsOp, results: Sequence[Rows | None]) -> GemvSpec:
-    """The products of an op, landing at `results`."""
-    m, k = activation_shape(op.x, op.name)
-    parts: list[GemvPart] = []
-    formats = [weights_of(part.w)[1] for part in _parts(op)]
-    for part, y in zip(_parts(op), results, strict=True):
-        weights, _, n = weights_of(part.w)
-        parts.append(GemvPart(weights, n, y, optional_address(part.bias)))
-    return GemvSpec(activation(op.x), formats[0], k, m, tuple(parts))
-
-
-def _parts(op: launch.GemvOp | launch.GemmPartsOp) -> list[Product]:
-    if isinstance(op, launch.GemvOp):
-        return [op]
-    return [part for part in op.members() if isinstance(part, launch.GemmPartOp)]
+    return replace(products_spec(products, results), then=RopeFold(rotation(turn), tuple(turns)))
 
 
 def _sides(op: launch.RopeOp | launch.RopePartsOp) -> list[Side]:
@@ -160,15 +184,7 @@ def _sides(op: launch.RopeOp | launch.RopePartsOp) -> list[Side]:
 
 def _kept(fold: launch.FoldOp, value: SSAValue) -> bool:
     """Whether anything outside a fold reads a buffer that one of its parts writes."""
-    return any(_outermost(use.operation) is not fold for use in value.uses)
+    return any(outermost(use.operation) is not fold for use in value.uses)
 
 
-def _outermost(op: Operation) -> Operation:
-    """The launch of the step that an op is, or is a part of."""
-    parent = op.parent_op()
-    while isinstance(parent, CompoundLaunch):
-        op, parent = parent, parent.parent_op()
-    return op
-
-
-__all__ = ["fold_spec", "gemm_parts_spec", "rope_parts_spec"]
+__all__ = ["fold_spec", "rope_parts_spec"]

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from xdsl.ir import Operation, SSAValue
 
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import Launch, Placed, activation_shape, buffer_shape
+from lanelink.dialects.launch.base import Launch, Placed, buffer_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
@@ -21,9 +21,8 @@ from lanelink.lowering.launch_delta import (
     gates_spec,
     l2_norm_spec,
 )
-from lanelink.lowering.launch_folds import fold_spec, gemm_parts_spec, rope_parts_spec
+from lanelink.lowering.launch_folds import fold_spec, rope_parts_spec
 from lanelink.lowering.launch_operands import (
-    activation,
     address,
     head_norm,
     norm_of,
@@ -33,8 +32,8 @@ from lanelink.lowering.launch_operands import (
     rotation,
     rows,
     table_of,
-    weights_of,
 )
+from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec
 from lanelink.lowering.selection.calls import SelectionError
 from lanelink.lowering.selection.specs import (
     Advance,
@@ -44,9 +43,6 @@ from lanelink.lowering.selection.specs import (
     BinarySpec,
     CopySpec,
     GatherSpec,
-    GemvPart,
-    GemvSpec,
-    GluSpec,
     NormSpec,
     QuantizeSpec,
     RopeSide,
@@ -92,13 +88,6 @@ WITHOUT_KERNELS = ("x_pitch", "unit_pitch", "v_pitch")
 """Where a launch reads or writes units: no kernel does yet."""
 
 
-def _gemv(op: launch.GemvOp) -> GemvSpec:
-    m, k = activation_shape(op.x, op.name)
-    address_, format, n = weights_of(op.w)
-    part = GemvPart(address_, n, placed(op, op.out), optional_address(op.bias))
-    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quantized(op.quant))
-
-
 def _gemv_f32(op: launch.GemvF32Op) -> ValuesSpec:
     m, k = buffer_shape(op.x, op.name)
     _, n = buffer_shape(op.w, op.name)
@@ -107,26 +96,6 @@ def _gemv_f32(op: launch.GemvF32Op) -> ValuesSpec:
 
 def _advance(op: launch.AdvanceOp) -> AdvanceSpec:
     return AdvanceSpec(address(op.x), address(op.out), op.by.value.data)
-
-
-def _glu(op: launch.GemvGluOp) -> GluSpec:
-    m, k = activation_shape(op.x, op.name)
-    gate, format, n = weights_of(op.wg)
-    up, _, _ = weights_of(op.wu)
-    return GluSpec(
-        x=activation(op.x),
-        format=format,
-        k=k,
-        n=n,
-        m=m,
-        gate=gate,
-        up=up,
-        act=Activation(op.act.data.value),
-        gate_bias=optional_address(op.bg),
-        up_bias=optional_address(op.bu),
-        y=None if op.out is None else rows(op.out),
-        quantized=quantized(op.quant),
-    )
 
 
 def _gather(op: launch.GatherOp) -> GatherSpec:
@@ -255,10 +224,10 @@ def _rule(kind: type[OpT], read: Callable[[OpT], Spec]) -> tuple[type[Launch], R
 
 SPECS: dict[type[Launch], Rule] = dict(
     [
-        _rule(launch.GemvOp, _gemv),
+        _rule(launch.GemvOp, gemv_spec),
         _rule(launch.GemvF32Op, _gemv_f32),
         _rule(launch.GemmPartsOp, gemm_parts_spec),
-        _rule(launch.GemvGluOp, _glu),
+        _rule(launch.GemvGluOp, glu_spec),
         _rule(launch.GatherOp, _gather),
         _rule(launch.NormOp, _norm),
         _rule(launch.RopeOp, _rope),

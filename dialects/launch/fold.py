@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.elementwise import BinaryOp
 from lanelink.dialects.launch.mixture import MoeOp
-from lanelink.dialects.launch.products import GemmPartsOp, GemvF32Op, GemvOp
+from lanelink.dialects.launch.products import GemmPartsOp, GemvF32Op, GemvGluOp, GemvOp
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp
 from lanelink.dialects.launch.tables import GatherOp
 
@@ -19,8 +19,9 @@ from lanelink.dialects.launch.tables import GatherOp
 @irdl_op_definition
 class FoldOp(CompoundLaunch):
     """
-    One launch of several kinds: the first is a product, a gather or a mixture, the last a norm of its rows or a
-    rotation of its heads; a sum may stand between them. Each part reads what the parts before it wrote.
+    One launch of several kinds: a product, a gather or a mixture, then a norm of its rows or a rotation of its heads; a
+    sum may stand between them, or end it. Products may also come after a norm of the rows they read. Each part reads
+    what the parts before it wrote.
 
     Example:
     ```mlir
@@ -39,16 +40,20 @@ class FoldOp(CompoundLaunch):
 
     traits = traits_def(NoTerminator())
 
-    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp, MoeOp)
+    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp, MoeOp, NormOp)
+    AFTER_A_NORM: ClassVar = (GemvOp, GemmPartsOp, GemvGluOp)
     LATER: ClassVar = (BinaryOp, NormOp, RopeOp, RopePartsOp)
 
     def verify_(self) -> None:
-        self.verify_members((*self.FIRST, *self.LATER), least=2)
+        self.verify_members(tuple(dict.fromkeys((*self.FIRST, *self.AFTER_A_NORM, *self.LATER))), least=2)
         first, *later = self.members()
         _check_kind(first, self.FIRST, "first")
+        if isinstance(first, NormOp):
+            _check_kind(later[0], self.AFTER_A_NORM, "after a norm that comes first")
         written = set(first.writes())
-        for part in later:
-            _check_kind(part, self.LATER, "after the first")
+        for at, part in enumerate(later):
+            if at or not isinstance(first, NormOp):
+                _check_kind(part, self.LATER, "after the first")
             if not written.intersection(part.reads()):
                 raise VerifyException(f"launch.fold: expected {part.name} to read what a part before it wrote")
             written.update(part.writes())

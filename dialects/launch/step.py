@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
@@ -68,6 +68,14 @@ def root(buffer: SSAValue) -> SSAValue:
     while isinstance(buffer.owner, ViewOp):
         buffer = buffer.owner.x
     return buffer
+
+
+def outermost(op: Operation) -> Operation:
+    """The op of the step that an op is, or is a part of."""
+    parent = op.parent_op()
+    while isinstance(parent, CompoundLaunch):
+        op, parent = parent, parent.parent_op()
+    return op
 
 
 def verify_covers(func: FuncOp) -> None:

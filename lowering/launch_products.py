@@ -1,0 +1,70 @@
+"""The specs of products: one, several of one activation, a gated pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanelink.dialects import launch
+from lanelink.dialects.launch.base import activation_shape
+from lanelink.lowering.functions import Activation
+from lanelink.lowering.launch_operands import activation, optional_address, placed, quantized, rows, weights_of
+from lanelink.lowering.selection.operands import Rows
+from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec
+
+Product = launch.GemvOp | launch.GemmPartOp
+Products = launch.GemvOp | launch.GemmPartsOp
+
+
+def gemv_spec(op: launch.GemvOp) -> GemvSpec:
+    """One product."""
+    m, k = activation_shape(op.x, op.name)
+    address, format, n = weights_of(op.w)
+    part = GemvPart(address, n, placed(op, op.out), optional_address(op.bias))
+    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quantized(op.quant))
+
+
+def gemm_parts_spec(op: launch.GemmPartsOp) -> GemvSpec:
+    """Several products of one activation."""
+    return products_spec(op, [placed(part, part.out) for part in parts_of(op)])
+
+
+def products_spec(op: Products, results: Sequence[Rows | None]) -> GemvSpec:
+    """The products of an op, landing at `results`."""
+    m, k = activation_shape(op.x, op.name)
+    parts: list[GemvPart] = []
+    formats = [weights_of(part.w)[1] for part in parts_of(op)]
+    for part, y in zip(parts_of(op), results, strict=True):
+        weights, _, n = weights_of(part.w)
+        parts.append(GemvPart(weights, n, y, optional_address(part.bias)))
+    return GemvSpec(activation(op.x), formats[0], k, m, tuple(parts))
+
+
+def parts_of(op: Products) -> list[Product]:
+    """The products that an op holds."""
+    if isinstance(op, launch.GemvOp):
+        return [op]
+    return [part for part in op.members() if isinstance(part, launch.GemmPartOp)]
+
+
+def glu_spec(op: launch.GemvGluOp) -> GluSpec:
+    """A gated pair."""
+    m, k = activation_shape(op.x, op.name)
+    gate, format, n = weights_of(op.wg)
+    up, _, _ = weights_of(op.wu)
+    return GluSpec(
+        x=activation(op.x),
+        format=format,
+        k=k,
+        n=n,
+        m=m,
+        gate=gate,
+        up=up,
+        act=Activation(op.act.data.value),
+        gate_bias=optional_address(op.bg),
+        up_bias=optional_address(op.bu),
+        y=None if op.out is None else rows(op.out),
+        quantized=quantized(op.quant),
+    )
+
+
+__all__ = ["gemm_parts_spec", "gemv_spec", "glu_spec", "parts_of", "products_spec"]

@@ -1,0 +1,148 @@
+"""`schedule-norms`: which launch norms a row, the one that makes it or the one that reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
+
+from lanelink.dialects import launch
+from lanelink.dialects.launch.base import Fields, Launch, buffer_shape
+from lanelink.dialects.launch.step import LIFTED, outermost
+from lanelink.dialects.tgraph.elementwise import BinaryKind, BinaryKindAttr
+from lanelink.passes.link.draft import Draft
+
+MOST_WIDTH = 8192
+"""Values of a row that every block of a product norms for itself: 32 KiB of f32 in shared memory beside the weights in
+flight, in rounds of 4096 by the 256 threads of a block."""
+
+
+def norm_by_reader(rows: int, width: int, readers: int) -> bool:
+    """
+    Whether a norm of `rows` rows of `width` values moves from the end of the launch that makes them to the head of the
+    one launch that reads it, `readers` being how many do.
+
+    At the end, one block norms while the others have ended and nothing streams: about 4 µs a launch on an H200
+    (benchmarks/RESULTS.md). At the head, every block norms the row for itself while its first weights are on the way;
+    that is repeated work, so it is one row, read by one launch, and not a long one.
+    """
+    return rows == 1 and readers == 1 and width <= MOST_WIDTH and width % 4 == 0
+
+
+@dataclass(frozen=True)
+class ScheduleNormsPass(ModulePass):
+    """
+    Moves the norm that ends a fold to the head of the products that read it, where `norm_by_reader` says so.
+
+    `fold { gemv, norm(add) }` and the `gemv`, `gemm_parts`, `gemv_glu` or fold of them that reads the norm become
+    `fold { gemv, binary(add) }` and `fold { norm, products … }`. The number of launches stays.
+    """
+
+    name = "schedule-norms"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, FuncOp) and LIFTED in func.attributes:
+                schedule_norms(func)
+
+
+def schedule_norms(func: FuncOp) -> None:
+    """Moves the norms of one linked step."""
+    op: Operation | None = func.body.block.first_op
+    while op is not None:
+        # The launch that takes a norm over comes later, and is met in its new form.
+        op = (_moved(op) if isinstance(op, launch.FoldOp) else op).next_op
+
+
+def _moved(op: launch.FoldOp) -> Launch:
+    """The launch that stands where a fold stood, without its norm where that moves."""
+    match op.members():
+        case [*head, (launch.GemvOp() | launch.GatherOp()) as first, launch.NormOp() as norm]:
+            reader = _reader(op, first, norm)
+            return op if reader is None else _move(op, head, first, norm, reader)
+        case _:
+            return op
+
+
+def _reader(fold: launch.FoldOp, first: launch.GemvOp | launch.GatherOp, norm: launch.NormOp) -> Launch | None:
+    """The launch whose products take the norm over, where one does."""
+    result = norm.out if norm.quant is None else norm.quant
+    made = first.out
+    if result is None or made is None or norm.x is not made or (norm.out is not None and norm.quant is not None):
+        return None
+    if any(getattr(norm, name) is not None for name in ("pre", "at", "row", "x_pitch", "unit_pitch")):
+        return None
+    if isinstance(first, launch.GemvOp) and any(getattr(first, n) is not None for n in ("quant", "at", "row")):
+        return None
+    if norm.add is not None and (isinstance(first, launch.GatherOp) or set(_readers(made)) != {fold}):
+        return None
+    rows, width = buffer_shape(norm.x, norm.name)
+    readers = [op for op in _readers(result) if op is not fold]
+    if norm.cols.value.data != width or not norm_by_reader(rows, width, len(readers)):
+        return None
+    reader = readers[0]
+    head = reader.members()[0] if isinstance(reader, launch.FoldOp) else reader
+    takes = isinstance(head, (launch.GemvOp, launch.GemmPartsOp, launch.GemvGluOp)) and head.x is result
+    return reader if takes and isinstance(reader, Launch) else None
+
+
+def _readers(value: SSAValue) -> list[Operation]:
+    """The ops of the step that name a buffer, each once; a part of a launch stands for its launch."""
+    return list(dict.fromkeys(outermost(use.operation) for use in value.uses))
+
+
+def _move(
+    fold: launch.FoldOp,
+    head: list[Launch],
+    first: launch.GemvOp | launch.GatherOp,
+    norm: launch.NormOp,
+    reader: Launch,
+) -> Launch:
+    """Rewrites the fold that makes a row, and the launch that reads its norm; gives the former's new form."""
+    made = [*(member.clone() for member in head), first.clone()]
+    covers, normed = norm.covered(), norm.x
+    if norm.add is not None:
+        # The parts of a norm are numbered in their order: its add, then the norm, then the quantizing.
+        add, *covers = covers
+        normed = _sum_of(norm, fold)
+        fields: Fields = {"kind": BinaryKindAttr(BinaryKind.ADD), "a": norm.x, "b": norm.add, "out": normed}
+        added = Draft(launch.BinaryOp, fields, (add,), location=norm.location)
+        made.append(added.build())
+    maker = _replace(fold, made)
+    members = reader.members() if isinstance(reader, launch.FoldOp) else [reader]
+    plain = {"x": normed, "add": None, "sum": None}
+    fields = {**dict(norm.named_operands()), **plain, "cols": norm.cols, "eps": norm.eps}
+    opened = Draft(launch.NormOp, fields, tuple(covers), location=norm.location).build()
+    _replace(reader, [opened, *(member.clone() for member in members)])
+    return maker
+
+
+def _sum_of(norm: launch.NormOp, fold: launch.FoldOp) -> SSAValue:
+    """The buffer of a norm's sum, made where it keeps none."""
+    if norm.sum is not None:
+        return norm.sum
+    assert isa(norm.x.type, MemRefType[Attribute])
+    made = launch.AllocOp(norm.x.type)
+    block = fold.parent_block()
+    assert block is not None
+    block.insert_op_before(made, fold)
+    return made.result
+
+
+def _replace(op: Launch, members: list[Launch]) -> Launch:
+    """Puts one launch of these members in the place of another, and gives it."""
+    made = members[0]
+    if len(members) > 1:
+        made = launch.FoldOp.from_fields({}, [Region(Block(members))])
+        made.location = members[0].location
+    Rewriter.replace_op(op, made, [])
+    return made
+
+
+__all__ = ["ScheduleNormsPass", "norm_by_reader", "schedule_norms"]
