@@ -55,11 +55,13 @@ PASSES: tuple[type[ModulePass], ...] = (
 class Schedule:
     """Which passes of the schedule are run; launches run in their kernels' plain way where one is not."""
 
+    norms: bool = True
     dependent_launch: bool = True
 
     def left_out(self) -> set[type[ModulePass]]:
         """The passes that are not run."""
-        return {each for each, run in ((ScheduleDependentLaunchPass, self.dependent_launch),) if not run}
+        runs = ((ScheduleNormsPass, self.norms), (ScheduleDependentLaunchPass, self.dependent_launch))
+        return {each for each, run in runs if not run}
 
 
 def passes(level: Level = Level.DRIVER, schedule: Schedule | None = None) -> list[ModulePass]:
@@ -94,11 +96,12 @@ class LanelinkPass(ModulePass):
 
     name = "lanelink"
 
+    norms: bool = True
     dependent_launch: bool = True
 
     def passes(self) -> list[ModulePass]:
         """The passes it stands for."""
-        return passes(schedule=Schedule(self.dependent_launch))
+        return passes(schedule=Schedule(self.norms, self.dependent_launch))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():

@@ -1,8 +1,8 @@
 """
 The schedule: how the launches of a linked step are run, decided after the link, one pass a decision.
 
-Each pass decides by plain functions on plain numbers, and may be left out of the pipeline. Most write fields on launches
-that kernel selection obeys; a launch without the field runs in the one way that selection documents for it.
+Each pass decides by plain functions on plain numbers, and may be left out of the pipeline. Most write fields on
+launches that kernel selection obeys; a launch without the field runs in the one way that selection documents for it.
 """
 
 from lanelink.passes.schedule.dependent_launch import ScheduleDependentLaunchPass

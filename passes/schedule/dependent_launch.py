@@ -53,7 +53,7 @@ def start_of(op: Launch) -> Start:
         first = first.members()[0]
     # A gather's rows are picked by an index, and the index may come from the launch before.
     picked = isinstance(first, GatherOp)
-    constants = any(isinstance(value.type, RowsType) for value in first.reads())
+    constants = any(isinstance(value.type, RowsType) for value in op.reads())
     return Start(constants and not picked, sum(_values(value) for value in set(op.writes())))
 
 

@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // Three convolutions with silu, two of them normed by heads: a block a head, then a block 32 channels, in one launch.
-// CHECK: driver.launch @conv::@conv_channels(1 : i32, 4 : i32, 1 : i32, 1.000000e-06 : f32, 1 : i32, %q, 64 : i32, %wq, %rq, %qc, 64 : i32, 64 : i32, 32 : i32, 1 : i32, %q, 64 : i32, %wq, %rk, %kc, 64 : i32, 64 : i32, 32 : i32, 1 : i32, %v, 100 : i32, %wv, %rv, %vc, 100 : i32, 100 : i32, 32 : i32, 0 : i32, null, {{.*}}) grid (8, 1, 1) block (32, 1, 1) dependent covers [0, 1, 2, 3, 4, 5, 6, 7] {label = "conv_parts"}
+// CHECK: driver.launch @conv::@conv_channels(1 : i32, 4 : i32, 1 : i32, 1.000000e-06 : f32, 1 : i32, %q, 64 : i32, %wq, %rq, %qc, 64 : i32, 64 : i32, 32 : i32, 1 : i32, %q, 64 : i32, %wq, %rk, %kc, 64 : i32, 64 : i32, 32 : i32, 1 : i32, %v, 100 : i32, %wv, %rv, %vc, 100 : i32, 100 : i32, 32 : i32, 0 : i32, null, {{.*}}) grid (8, 1, 1) block (32, 1, 1) covers [0, 1, 2, 3, 4, 5, 6, 7] {label = "conv_parts"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %q: memref<1x64xf32> {tgraph.state = "q"},
@@ -25,7 +25,7 @@ func.func @step(
 // -----
 
 // One convolution alone, by a matrix that the step is given, for three rows: its weights wait as everything else does.
-// CHECK: driver.launch @conv::@conv_channels(3 : i32, 2 : i32, 0 : i32, 0.000000e+00 : f32, 0 : i32, %x, 200 : i32, %w, %r, %y, 200 : i32, 200 : i32, 128 : i32, 0 : i32, null, {{.*}}) grid (2, 1, 1) block (128, 1, 1) dependent covers [0] {label = "conv"}
+// CHECK: driver.launch @conv::@conv_channels(3 : i32, 2 : i32, 0 : i32, 0.000000e+00 : f32, 0 : i32, %x, 200 : i32, %w, %r, %y, 200 : i32, 200 : i32, 128 : i32, 0 : i32, null, {{.*}}) grid (2, 1, 1) block (128, 1, 1) covers [0] {label = "conv"}
 func.func @step(
   %token: memref<3xi32> {tgraph.token},
   %x: memref<3x200xf32> {tgraph.state = "x"},
@@ -41,10 +41,10 @@ func.func @step(
 // l2 norms, the decay alone, both gates, and the gates with their products, for two rows.
 // CHECK: %[[COUNTERS:.*]] = driver.scratch counters bytes 4
 // CHECK: %[[PARTIALS:.*]] = driver.scratch partials bytes 128
-// CHECK: driver.launch @conv::@l2_rows(%x, 32 : i32, %n, 32 : i32, 32 : i32, 1.000000e-06 : f32) grid (8, 1, 1) block (64, 1, 1) dependent covers [0] {label = "l2norm"}
-// CHECK: driver.launch @gates::@gates_each(null, %b, %dt, %al, null, %d0, 8 : i32, 4 : i32) grid (1, 1, 1) block (256, 1, 1) dependent covers [1] {label = "decay"}
-// CHECK: driver.launch @gates::@gates_each(%b, %b, %dt, %al, %e1, %d1, 8 : i32, 4 : i32) grid (1, 1, 1) block (256, 1, 1) dependent covers [2, 3] {label = "gates"}
-// CHECK: driver.launch @gates::@gate_projections(%n, 128 : i32, %w, %w, %dt, %al, %e2, %d2, 2 : i32, 128 : i32, 4 : i32, 64 : i32, 1 : i32, %[[PARTIALS]], %[[COUNTERS]]) grid (1, 2, 1) block (256, 1, 1) dependent covers [4, 5, 6, 7] {label = "gate_proj"}
+// CHECK: driver.launch @conv::@l2_rows(%x, 32 : i32, %n, 32 : i32, 32 : i32, 1.000000e-06 : f32) grid (8, 1, 1) block (64, 1, 1) covers [0] {label = "l2norm"}
+// CHECK: driver.launch @gates::@gates_each(null, %b, %dt, %al, null, %d0, 8 : i32, 4 : i32) grid (1, 1, 1) block (256, 1, 1) covers [1] {label = "decay"}
+// CHECK: driver.launch @gates::@gates_each(%b, %b, %dt, %al, %e1, %d1, 8 : i32, 4 : i32) grid (1, 1, 1) block (256, 1, 1) covers [2, 3] {label = "gates"}
+// CHECK: driver.launch @gates::@gate_projections(%n, 128 : i32, %w, %w, %dt, %al, %e2, %d2, 2 : i32, 128 : i32, 4 : i32, 64 : i32, 1 : i32, %[[PARTIALS]], %[[COUNTERS]]) grid (1, 2, 1) block (256, 1, 1) covers [4, 5, 6, 7] {label = "gate_proj"}
 func.func @step(
   %token: memref<2xi32> {tgraph.token},
   %x: memref<2x128xf32> {tgraph.state = "x"},
@@ -68,7 +68,7 @@ func.func @step(
 // -----
 
 // The delta rule of six value heads over two key heads: a block 16 columns of a head's state. In f32 and quantized.
-// CHECK: driver.launch @delta::@delta_k4(%q, 192 : i32, %q, 192 : i32, %v, 576 : i32, %v, 576 : i32, %b, %b, %s, %n, 1 : i32, 3 : i32, 96 : i32, 0.102062076 : f32, 1.000000e-06 : f32, {{.*}}, {{.*}}, %y, 576 : i32, null, %yq, 1 : i32) grid (6, 6, 1) block (128, 1, 1) dependent covers [0, 1] {label = "delta"}
+// CHECK: driver.launch @delta::@delta_k4(%q, 192 : i32, %q, 192 : i32, %v, 576 : i32, %v, 576 : i32, %b, %b, %s, %n, 1 : i32, 3 : i32, 96 : i32, 0.102062076 : f32, 1.000000e-06 : f32, {{.*}}, {{.*}}, %y, 576 : i32, null, %yq, 1 : i32) grid (6, 6, 1) block (128, 1, 1) covers [0, 1] {label = "delta"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %q: memref<1x192xf32> {tgraph.state = "q"},
