@@ -1,118 +1,55 @@
-"""The dense decoder that Llama, Qwen2 and Qwen3 share (https://arxiv.org/abs/2302.13971, section 2.2)."""
+"""How the configuration of a decoder is read, as Llama, Qwen2 and Qwen3 share it (https://arxiv.org/abs/2302.13971)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
-
-from lanelink.dialects.formats import Format
-from lanelink.dialects.tgraph import AttentionOp, SetRowOp
-from lanelink.frontend.builders import StepBuilder, add, embedding, gated_mlp, linear, rms_norm, rotary
-from lanelink.frontend.config import DecoderConfig
-from lanelink.frontend.rope import inverse_frequencies, rounded
+from lanelink.frontend.fields import Fields
+from lanelink.frontend.readers import head_counts, head_size, norm_eps, stored_format
+from lanelink.frontend.rope import Rope
+from lanelink.frontend.rope_fields import read_rope
+from lanelink.frontend.shapes import Attention, DecoderConfig, Layer
 
 
-@dataclass(frozen=True)
-class Cache:
-    """The key and value tables of a layer, each f32 [context, kv_width]."""
-
-    keys: SSAValue
-    values: SSAValue
+def self_attention(
+    fields: Fields,
+    *,
+    rope: Rope | None = None,
+    default_head_dim: int | None = None,
+    qkv_bias: bool = False,
+    output_bias: bool = False,
+    head_norm: bool = False,
+) -> Attention:
+    """Attention without a window; `rope` is the configuration's one rotation where it is not given."""
+    heads, kv_heads = head_counts(fields)
+    head_dim = head_size(fields, heads, default_head_dim)
+    return Attention(
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        rope=read_rope(fields) if rope is None else rope,
+        rotated=head_dim,
+        qkv_bias=qkv_bias,
+        output_bias=output_bias,
+        head_norm=head_norm,
+    )
 
 
 def decoder(
-    step: StepBuilder,
-    config: DecoderConfig,
-    token: SSAValue,
-    position: SSAValue,
-    caches: list[Cache],
+    fields: Fields,
+    layers: Sequence[Layer],
     *,
-    rows: int,
-    context: int,
-    rope_format: Format,
-) -> tuple[SSAValue, list[Cache]]:
-    """The logits of each of `rows` tokens, f32 [rows, vocabulary], and the caches with the tokens' rows written.
-
-    A tied head is the embedding table read the other way; a head the checkpoint holds all the same is not looked at.
-    """
-    written: list[Cache] = []
-    with step.within("model"):
-        with step.within("rotary_emb"):
-            frequencies = rounded(inverse_frequencies(config.rope, config.head_dim), rope_format)
-            tables = step.rotation_tables(frequencies, context)
-        x = embedding(step, "embed_tokens", token, rows, vocabulary=config.vocabulary, hidden=config.hidden)
-        for layer, cache in enumerate(caches):
-            with step.within(f"layers.{layer}"):
-                x, after = _layer(step, config, x, tables, position, cache, window=config.windows[layer])
-            written.append(after)
-        x = rms_norm(step, "norm", x, config.hidden, config.norm_eps)
-    head = "model.embed_tokens" if config.tied else "lm_head"
-    return linear(step, head, x, config.hidden, config.vocabulary, hint="logits"), written
-
-
-def _layer(
-    step: StepBuilder,
-    config: DecoderConfig,
-    x: SSAValue,
-    tables: tuple[SSAValue, SSAValue],
-    position: SSAValue,
-    cache: Cache,
-    *,
-    window: int | None,
-) -> tuple[SSAValue, Cache]:
-    """x + attention(norm(x)), then that + mlp(norm(that))."""
-    h = rms_norm(step, "input_layernorm", x, config.hidden, config.norm_eps)
-    with step.within("self_attn"):
-        h, cache = _attention(step, config, h, tables, position, cache, window=window)
-    x = add(step, x, h)
-    h = rms_norm(step, "post_attention_layernorm", x, config.hidden, config.norm_eps)
-    with step.within("mlp"):
-        h = gated_mlp(
-            step,
-            h,
-            config.activation,
-            hidden=config.hidden,
-            intermediate=config.intermediate,
-            bias=config.mlp_bias,
-        )
-    return add(step, x, h), cache
-
-
-def _attention(
-    step: StepBuilder,
-    config: DecoderConfig,
-    x: SSAValue,
-    tables: tuple[SSAValue, SSAValue],
-    position: SSAValue,
-    cache: Cache,
-    *,
-    window: int | None,
-) -> tuple[SSAValue, Cache]:
-    """W_o · attention(rope(norm(W_q · x)), K, V), once this step's keys and values are in their tables."""
-    head_dim = config.head_dim
-    q = linear(step, "q_proj", x, config.hidden, config.query_width, bias=config.qkv_bias)
-    k = linear(step, "k_proj", x, config.hidden, config.kv_width, bias=config.qkv_bias)
-    v = linear(step, "v_proj", x, config.hidden, config.kv_width, bias=config.qkv_bias)
-    if config.family.head_norm:
-        q = rms_norm(step, "q_norm", q, head_dim, config.norm_eps)
-        k = rms_norm(step, "k_norm", k, head_dim, config.norm_eps)
-    q = rotary(step, q, tables, position, heads=config.heads, head_dim=head_dim)
-    k = rotary(step, k, tables, position, heads=config.kv_heads, head_dim=head_dim)
-    keys = step.add(SetRowOp(cache.keys, k, position), "keys")
-    values = step.add(SetRowOp(cache.values, v, position), "values")
-    attended = step.add(
-        AttentionOp(
-            q,
-            keys,
-            values,
-            position,
-            heads=config.heads,
-            kv_heads=config.kv_heads,
-            head_dim=head_dim,
-            window=window,
-        ),
-        "attended",
+    default_context: int = 32768,
+    default_eps: float = 1e-6,
+    default_tied: bool = False,
+) -> DecoderConfig:
+    """The decoder around `layers`; the defaults are for keys that are not there."""
+    return DecoderConfig(
+        hidden=fields.integer("hidden_size"),
+        vocabulary=fields.integer("vocab_size"),
+        max_context=fields.integer("max_position_embeddings", default_context),
+        norm_eps=norm_eps(fields, default_eps),
+        tied=fields.flag("tie_word_embeddings", default_tied),
+        stored=stored_format(fields),
+        layers=tuple(layers),
     )
-    out = linear(step, "o_proj", attended, config.query_width, config.hidden, bias=config.output_bias)
-    return out, Cache(keys, values)

@@ -71,6 +71,15 @@ class Fields:
             raise self.error(key, "a list of strings", cast(object, value))
         return cast(list[str], items)
 
+    def integers(self, key: str, *, least: int = 1, most: int = LARGEST_SIZE) -> list[int]:
+        """A list of integers from `least` to `most`; empty where there is none."""
+        value = self._get(key, cast(object, []))
+        items = cast(list[object], value) if isinstance(value, list) else [None]
+        fits = [isinstance(item, int) and not isinstance(item, bool) and least <= item <= most for item in items]
+        if not all(fits):
+            raise self.error(key, f"a list of integers from {least} to {most}", cast(object, value))
+        return cast(list[int], items)
+
     def object(self, key: str) -> Fields:
         """A nested object; empty where there is none."""
         value = self._get(key, cast(object, {}))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from lanelink.frontend.dense import decoder, self_attention
 from lanelink.frontend.family import Family
+from lanelink.frontend.fields import Fields
+from lanelink.frontend.readers import gated_mlp, layer_count
+from lanelink.frontend.shapes import DecoderConfig, Layer
 
-LLAMA = Family(
-    model_type="llama",
-    class_name="LlamaForCausalLM",
-    reads_attention_bias=True,
-    reads_mlp_bias=True,
-    default_context=2048,
-)
+
+def _read(fields: Fields) -> DecoderConfig:
+    bias = fields.flag("attention_bias", False)
+    attention = self_attention(fields, qkv_bias=bias, output_bias=bias)
+    layer = Layer(attention, gated_mlp(fields, bias=fields.flag("mlp_bias", False)))
+    return decoder(fields, [layer] * layer_count(fields), default_context=2048)
+
+
+LLAMA = Family("llama", "LlamaForCausalLM", _read)

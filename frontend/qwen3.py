@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from lanelink.frontend.family import Family
+from dataclasses import replace
 
-QWEN3 = Family(
-    model_type="qwen3",
-    class_name="Qwen3ForCausalLM",
-    head_norm=True,
-    reads_attention_bias=True,
-    reads_windows=True,
-    default_head_dim=128,
-)
+from lanelink.frontend.dense import decoder, self_attention
+from lanelink.frontend.family import Family
+from lanelink.frontend.fields import Fields
+from lanelink.frontend.qwen2 import dense_windows
+from lanelink.frontend.readers import gated_mlp
+from lanelink.frontend.shapes import DecoderConfig, Layer
+
+
+def _read(fields: Fields) -> DecoderConfig:
+    bias = fields.flag("attention_bias", False)
+    attention = self_attention(fields, default_head_dim=128, head_norm=True, qkv_bias=bias, output_bias=bias)
+    mlp = gated_mlp(fields)
+    layers = [Layer(replace(attention, window=window), mlp) for window in dense_windows(fields)]
+    return decoder(fields, layers)
+
+
+QWEN3 = Family("qwen3", "Qwen3ForCausalLM", _read)

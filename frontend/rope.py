@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pi
+from math import ceil, floor, log, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +41,39 @@ class Llama3Rope:
     original_context: int
 
 
-Rope = DefaultRope | LinearRope | Llama3Rope
+@dataclass(frozen=True)
+class YarnRope:
+    """YaRN (https://arxiv.org/abs/2309.00071, section 3.2): slow pairs divided by `factor`, fast ones kept.
+
+    A pair is fast that turns `beta_fast` times over `original_context` positions, slow that turns `beta_slow` times;
+    those between are interpolated, from and to whole pairs where `truncate`.
+    """
+
+    theta: float
+    factor: float
+    original_context: int
+    beta_fast: float
+    beta_slow: float
+    truncate: bool
+    attention_factor: float
+    """What both tables are multiplied by, which the product of a query and a key then has squared."""
+
+
+Rope = DefaultRope | LinearRope | Llama3Rope | YarnRope
+
+
+def magnitude_scale(factor: float, magnitude: float = 1.0) -> float:
+    """How much YaRN sharpens scores over a context `factor` times as long: 0.1·magnitude·ln(factor) + 1."""
+    return 1.0 if factor <= 1 else 0.1 * magnitude * log(factor) + 1.0
+
+
+def table_scale(rope: Rope) -> float:
+    """What a rotation's cos and sin tables are multiplied by."""
+    return rope.attention_factor if isinstance(rope, YarnRope) else 1.0
 
 
 def inverse_frequencies(rope: Rope, head_dim: int) -> NDArray[np.float32]:
-    """The angle each pair of a head's values turns by a position, in radians, f32[head_dim / 2].
+    """The angle each pair of `head_dim` turned values turns by a position, in radians, f32[head_dim / 2].
 
     In f32 throughout and in the order of operations of transformers' `modeling_rope_utils`: an f64 table differs in the
     last bits, which thousands of positions multiply. theta^x is the one step that may differ by a rounding.
@@ -60,6 +88,8 @@ def inverse_frequencies(rope: Rope, head_dim: int) -> NDArray[np.float32]:
             return frequencies / f32(factor)
         case Llama3Rope():
             return _llama3(rope, frequencies)
+        case YarnRope():
+            return _yarn(rope, f32(rope.theta) ** exponents)
 
 
 def _llama3(rope: Llama3Rope, frequencies: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -71,6 +101,26 @@ def _llama3(rope: Llama3Rope, frequencies: NDArray[np.float32]) -> NDArray[np.fl
     smooth = (context / wavelengths - low) / f32(rope.high_freq_factor - rope.low_freq_factor)
     between = (f32(1) - smooth) * frequencies / f32(rope.factor) + smooth * frequencies
     return np.where(is_long, frequencies / f32(rope.factor), np.where(is_short, frequencies, between))
+
+
+def _yarn(rope: YarnRope, periods: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`periods`: theta^(2i/d), the inverse of each pair's own frequency."""
+    f32 = np.float32
+    pairs = len(periods)
+
+    def turning(turns: float) -> float:
+        """The pair, as a fraction, that turns so many times over the original context."""
+        return pairs * log(rope.original_context / (turns * 2 * pi)) / log(rope.theta)
+
+    low, high = turning(rope.beta_fast), turning(rope.beta_slow)
+    if rope.truncate:
+        low, high = floor(low), ceil(high)
+    low, high = max(low, 0), min(high, 2 * pairs - 1)
+    if low == high:
+        high += 0.001
+    slowness = np.clip((np.arange(pairs, dtype=np.float32) - f32(low)) / f32(high - low), f32(0), f32(1))
+    kept = f32(1) - slowness
+    return (f32(1) / (f32(rope.factor) * periods)) * (f32(1) - kept) + (f32(1) / periods) * kept
 
 
 def rounded(frequencies: NDArray[np.float32], format: Format) -> NDArray[np.float32]:
