@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import prod
 
-import numpy as np
-from numpy.typing import NDArray
-from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr, TensorType, f32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import (
+    Adjust,
     BinaryKind,
     CheckpointAttr,
-    ConstantOp,
     ElementwiseOp,
     FusedRowOp,
     GeluKind,
@@ -23,84 +18,52 @@ from lanelink.dialects.tgraph import (
     MatmulOp,
     NormKind,
     RopeOp,
-    RopeTableAttr,
     RowGatherOp,
     RowsGatherOp,
-    RowsType,
+    StoredUnit,
+    StoredViewAttr,
     SwigluOp,
-    TableKind,
 )
-from lanelink.frontend.config import Activation
-from lanelink.frontend.weights import Place, Weights
+from lanelink.frontend.rope import Rope
+from lanelink.frontend.shapes import Activation, GatedMlp
+from lanelink.frontend.step_builder import StepBuilder
+from lanelink.frontend.weights import Place
 
 
-@dataclass
-class StepBuilder:
-    """Appends ops to `block`, each located at the part of the model it computes, by its checkpoint's name.
+@dataclass(frozen=True)
+class Outputs:
+    """Some outputs of a linear layer that the checkpoint keeps as one: of `name`'s `total`, those of a strided view."""
 
-    `formats` gathers the formats of the matrices that products read.
-    """
+    name: str
+    total: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
 
-    block: Block
-    weights: Weights
-    formats: set[Format] = field(default_factory=set[Format])
-    _scope: str = ""
+    @property
+    def count(self) -> int:
+        """How many."""
+        return prod(self.sizes)
 
-    @contextmanager
-    def within(self, name: str) -> Generator[None]:
-        """Names are below `name` of the present part: `within("layers.3")`, then `within("mlp")`."""
-        outer = self._scope
-        self._scope = self.full_name(name)
-        try:
-            yield
-        finally:
-            self._scope = outer
+    def _source(self, name: str, unit: StoredUnit) -> CheckpointAttr:
+        return CheckpointAttr(name, view=StoredViewAttr(unit, self.sizes, self.strides, self.offset))
 
-    def full_name(self, name: str) -> str:
-        """The checkpoint's name of `name` inside the present part."""
-        return f"{self._scope}.{name}" if self._scope else name
+    def weight(self, step: StepBuilder, inputs: int) -> Place:
+        """Where their rows are."""
+        full = step.full_name(f"{self.name}.weight")
+        return Place(self._source(full, StoredUnit.ROWS), (self.total, inputs))
 
-    def add(self, op: Operation, hint: str) -> SSAValue:
-        """Appends `op`, located at the present part; its result prints as `hint`."""
-        op.location = NameLoc(StringAttr(self._scope), NoneAttr())
-        self.block.add_op(op)
-        op.results[0].name_hint = hint
-        return op.results[0]
-
-    def rows(self, name: str, rows: int, cols: int, *, transposed: bool, place: Place | None = None) -> SSAValue:
-        """The matrix `name` as the checkpoint stores it; CheckpointError where it has none of that shape.
-
-        `place`: where Hugging Face's layout keeps it, where that is not a tensor of its own in that shape.
-        """
-        found = self.weights.matrix(self.full_name(name), (rows, cols), place)
-        if transposed:
-            self.formats.add(found.format)
-        return self._constant(found.source, RowsType(found.format, rows, cols, transposed=transposed), "w")
-
-    def values(self, name: str, shape: tuple[int, ...], *, place: Place | None = None) -> SSAValue:
-        """The tensor `name` as plain values; CheckpointError where the checkpoint has none of that shape.
-
-        A row [1, W] is a vector of the checkpoint's. `place` as in `rows`.
-        """
-        source = self.weights.values(self.full_name(name), shape, place).source
-        return self._constant(source, TensorType(f32, shape), "v")
-
-    def _constant(self, source: CheckpointAttr | RopeTableAttr, type: Attribute, hint: str) -> SSAValue:
-        return self.add(ConstantOp(source, type), hint)
-
-    def rotation_tables(self, frequencies: NDArray[np.float32], context: int) -> tuple[SSAValue, SSAValue]:
-        """The cos and sin tables, f32 [context, head_dim / 2], of a rotation's inverse frequencies."""
-        type = TensorType(f32, [context, len(frequencies)])
-        cos = self._constant(RopeTableAttr(TableKind.COS, frequencies.tolist()), type, "cos")
-        sin = self._constant(RopeTableAttr(TableKind.SIN, frequencies.tolist()), type, "sin")
-        return cos, sin
+    def bias(self, step: StepBuilder) -> Place:
+        """Where their biases are."""
+        full = step.full_name(f"{self.name}.bias")
+        return Place(self._source(full, StoredUnit.VALUES), (self.total,))
 
 
-def embedding(step: StepBuilder, name: str, token: SSAValue, rows: int, *, vocabulary: int, hidden: int) -> SSAValue:
-    """The table's row of each of `rows` tokens, [rows, hidden]."""
+def embedding(step: StepBuilder, name: str, token: SSAValue, *, vocabulary: int, hidden: int) -> SSAValue:
+    """The table's row of each of the step's tokens, [rows, hidden]."""
     with step.within(name):
-        table = step.rows("weight", vocabulary, hidden, transposed=False)
-        op = RowGatherOp(table, token) if rows == 1 else RowsGatherOp(table, token)
+        table = step.table("weight", vocabulary, hidden)
+        op = RowGatherOp(table, token) if step.rows == 1 else RowsGatherOp(table, token)
         return step.add(op, "x")
 
 
@@ -112,35 +75,36 @@ def linear(
     outputs: int,
     *,
     bias: bool = False,
+    of: Outputs | None = None,
     hint: str | None = None,
 ) -> SSAValue:
-    """x · Wᵀ + b, as `torch.nn.Linear`; prints as `hint`, by its name where there is none."""
+    """x · Wᵀ + b, as `torch.nn.Linear`; prints as `hint`, by its name where there is none.
+
+    `of`: which outputs of the checkpoint's linear layer these are, where `name` is none of its own there.
+    """
     hint = name.removesuffix("_proj") if hint is None else hint
+    weight_at, bias_at = (None, None) if of is None else (of.weight(step, inputs), of.bias(step))
     with step.within(name):
-        y = step.add(MatmulOp(x, step.rows("weight", outputs, inputs, transposed=True)), hint)
+        weight = step.matrix("weight", outputs, inputs, transposed=True, place=weight_at)
+        y = step.add(MatmulOp(x, weight), hint)
         if bias:
-            y = step.add(ElementwiseOp(BinaryKind.ADD, y, step.values("bias", (1, outputs))), hint)
+            y = step.add(ElementwiseOp(BinaryKind.ADD, y, step.values("bias", (1, outputs), place=bias_at)), hint)
         return y
 
 
-def rms_norm(step: StepBuilder, name: str, x: SSAValue, cols: int, eps: float) -> SSAValue:
-    """x / sqrt(mean(x²) + eps) · w over every `cols` values: a whole row, or each of its heads."""
+def rms_norm(step: StepBuilder, name: str, x: SSAValue, cols: int, eps: float, *, plus_one: bool = False) -> SSAValue:
+    """x / sqrt(mean(x²) + eps) · w over every `cols` values: a whole row, or each of its heads; 1 + w for w where
+    `plus_one`."""
     with step.within(name):
-        weight = step.values("weight", (cols,))
+        place = Place(CheckpointAttr(step.full_name("weight"), adjust=Adjust.PLUS_ONE), (cols,)) if plus_one else None
+        weight = step.values("weight", (cols,), place=place)
         return step.add(FusedRowOp(NormKind.RMS, x, cols, eps=eps, weight=weight), name)
 
 
-def rotary(
-    step: StepBuilder,
-    x: SSAValue,
-    tables: tuple[SSAValue, SSAValue],
-    position: SSAValue,
-    *,
-    heads: int,
-    head_dim: int,
-) -> SSAValue:
-    """Every head of row r turned by position + r."""
-    op = RopeOp(x, *tables, position, heads=heads, head_dim=head_dim, half=head_dim // 2)
+def rotary(step: StepBuilder, x: SSAValue, rope: Rope, *, heads: int, head_dim: int, rotated: int) -> SSAValue:
+    """The first `rotated` values of every head of row r, turned by position + r."""
+    cos, sin = step.rotation(rope, rotated)
+    op = RopeOp(x, cos, sin, step.position, heads=heads, head_dim=head_dim, half=rotated // 2)
     return step.add(op, "rotated")
 
 
@@ -149,13 +113,12 @@ def add(step: StepBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     return step.add(ElementwiseOp(BinaryKind.ADD, a, b), "x")
 
 
-def gated_mlp(
-    step: StepBuilder, x: SSAValue, activation: Activation, *, hidden: int, intermediate: int, bias: bool
-) -> SSAValue:
+def gated_mlp(step: StepBuilder, part: GatedMlp, x: SSAValue, hidden: int) -> SSAValue:
     """W_down · (act(W_gate · x) ⊙ W_up · x) (Shazeer, "GLU variants improve transformer")."""
-    gate = linear(step, "gate_proj", x, hidden, intermediate, bias=bias)
-    up = linear(step, "up_proj", x, hidden, intermediate, bias=bias)
-    return linear(step, "down_proj", _gated(step, activation, gate, up), intermediate, hidden, bias=bias)
+    gate = linear(step, "gate_proj", x, hidden, part.intermediate, bias=part.bias)
+    up = linear(step, "up_proj", x, hidden, part.intermediate, bias=part.bias)
+    gated = _gated(step, part.activation, gate, up)
+    return linear(step, "down_proj", gated, part.intermediate, hidden, bias=part.bias)
 
 
 def _gated(step: StepBuilder, activation: Activation, gate: SSAValue, up: SSAValue) -> SSAValue:

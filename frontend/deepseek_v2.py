@@ -51,14 +51,13 @@ def deepseek_layers(
     *,
     first: int,
     shared: int,
-    bias: bool = False,
 ) -> list[Layer]:
     """Dense layers before `first_k_dense_replace`, mixtures from there on; `first` and `shared` are defaults. The shared
     experts are as one of their widths together."""
     expected(fields, "moe_layer_freq", 1)
     layers = layer_count(fields)
     dense_before = min(fields.integer("first_k_dense_replace", first, least=0), layers)
-    found: list[FeedForward] = [gated_mlp(fields, bias=bias)] * dense_before
+    found: list[FeedForward] = [gated_mlp(fields)] * dense_before
     if dense_before < layers:
         width = fields.integer("moe_intermediate_size") * fields.integer("n_shared_experts", shared, most=1024)
         experts = expert_count(fields, "n_routed_experts", "num_experts", "num_local_experts")
@@ -68,8 +67,8 @@ def deepseek_layers(
     return [Layer(attention, feed_forward) for feed_forward in found]
 
 
-def kept_groups(fields: Fields, experts: int, best: int, default: tuple[int, int] | None) -> tuple[int, int, int] | None:
-    """(groups, groups kept, `best` scores of each that rank it), or none where all are kept."""
+def kept_groups(fields: Fields, experts: int, best: int, default: tuple[int, int] | None) -> tuple[int, int] | None:
+    """(groups, groups kept), ranked by `best` scores of each; none where all are kept."""
     groups = fields.integer("n_group", None if default is None else default[0])
     if experts % groups:
         raise fields.error("n_group", f"a divisor of the {experts} experts", groups)
@@ -79,7 +78,7 @@ def kept_groups(fields: Fields, experts: int, best: int, default: tuple[int, int
         raise fields.error("n_group", f"groups of {best} experts or more", groups)
     if kept * each < fields.integer("num_experts_per_tok"):
         raise fields.error("topk_group", "groups with room for num_experts_per_tok", kept)
-    return None if kept == groups else (groups, kept, best)
+    return None if kept == groups else (groups, kept)
 
 
 def routed_scale(fields: Fields, default: float) -> float | None:
@@ -95,14 +94,14 @@ def _router(fields: Fields, experts: int) -> Router:
     if method not in ("greedy", "group_limited_greedy"):
         raise fields.error("topk_method", "greedy or group_limited_greedy", method)
     groups = None if method == "greedy" else kept_groups(fields, experts, 1, None)
-    return Router(groups=groups, routed_scale=routed_scale(fields, 1.0))
+    return Router(
+        groups=groups, group_best=None if groups is None else 1, routed_scale=routed_scale(fields, 1.0)
+    )
 
 
 def _read(fields: Fields) -> DecoderConfig:
     attention = latent_attention(fields, interleaved=True)
-    bias = fields.flag("mlp_bias", False)
-    if bias:
-        raise fields.error("mlp_bias", "false", bias)
+    expected(fields, "mlp_bias", False)
     layers = deepseek_layers(fields, attention, _router, first=0, shared=2)
     return decoder(fields, layers, default_context=2048)
 

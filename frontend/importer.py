@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     UnitAttr,
-    f32,
     i32,
     i64,
 )
@@ -24,11 +23,12 @@ from lanelink.dialects.launch.target import TARGET, Numerics, preset
 from lanelink.dialects.tgraph import AdvanceOp, ArgMaxOp
 from lanelink.dialects.tgraph.lifted import INDEX
 from lanelink.dialects.tgraph.step import CARRY, LOGITS, POSITION, STATE, TOKEN
-from lanelink.frontend.builders import StepBuilder
 from lanelink.frontend.checkpoint import CheckpointError
-from lanelink.frontend.config import DecoderConfig, read_config
-from lanelink.frontend.dense import Cache, decoder
+from lanelink.frontend.config import read_config
+from lanelink.frontend.decoder import decoder
 from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.shapes import DecoderConfig
+from lanelink.frontend.step_builder import StepBuilder
 from lanelink.frontend.weights import AbsentWeights, QuantizedWeights, StoredWeights, Weights
 
 DEFAULT_CONTEXT = 4096
@@ -54,8 +54,9 @@ def import_checkpoint(
     `path` may be that file. `rope_format`: what rotation frequencies are rounded to, for a model whose program casts
     them (`rope.rounded`).
 
-    `@step` takes the tokens, the position of the first, and two tables a layer; it returns the greedy choice after each
-    token, the next position, the tables and the logits. With one row it carries the choice to the next step.
+    `@step` takes the tokens, the position of the first, and each layer's state (key and value tables, latent rows, a
+    delta rule's rings and state); it returns the greedy choice after each token, the next position, that state and the
+    logits. With one row it carries the choice to the next step.
 
     Raises CheckpointError where the checkpoint or an option does not fit, ValueError for an unknown target. The tensors
     themselves are not read.
@@ -87,33 +88,24 @@ def _step(
     config: DecoderConfig, weights: Weights, context: int, rows: int, rope_format: Format
 ) -> tuple[FuncOp, set[Format]]:
     """The step's function, and the formats of the matrices that its products read."""
-    table = TensorType(f32, [context, config.kv_width])
-    states = [f"layers.{layer}.{kind}" for layer in range(config.layers) for kind in ("keys", "values")]
-    inputs = [TensorType(i32, [rows]), INDEX, *(table for _ in states)]
-    block = Block(arg_types=inputs)
-    for argument, hint in zip(block.args, ["token", "position", *states], strict=True):
-        argument.name_hint = hint.replace(".", "_")
-    token, position, *tables = block.args
-    caches = [Cache(keys, values) for keys, values in zip(tables[::2], tables[1::2], strict=True)]
-
-    step = StepBuilder(block, weights)
-    logits, written = decoder(
-        step, config, token, position, caches, rows=rows, context=context, rope_format=rope_format
-    )
+    block = Block(arg_types=[TensorType(i32, [rows]), INDEX])
+    token, position = block.args
+    token.name_hint, position.name_hint = "token", "position"
+    step = StepBuilder(block, weights, position, rows, context, rope_format)
+    logits = decoder(step, config, token)
     with step.within("sampling"):
         chosen = step.add(ArgMaxOp(logits), "chosen")
         moved = step.add(AdvanceOp(position, rows), "next_position")
-    after = [value for cache in written for value in (cache.keys, cache.values)]
-    results = [chosen, moved, *after, logits]
+    results = [chosen, moved, *(step.kept[name] for name in step.states), logits]
     block.add_op(ReturnOp(*results))
 
     # The choice after the last of several rows is no step's tokens: the next chunk's come from outside.
-    carries = [0 if rows == 1 else None, *range(1, len(inputs))]
+    carries = [0 if rows == 1 else None, *range(1, len(block.args))]
     func = FuncOp(
         "step",
-        (inputs, [value.type for value in results]),
+        ([value.type for value in block.args], [value.type for value in results]),
         Region(block),
-        arg_attrs=_dicts([{TOKEN: UnitAttr()}, {POSITION: UnitAttr()}, *({STATE: StringAttr(s)} for s in states)]),
+        arg_attrs=_dicts([{TOKEN: UnitAttr()}, {POSITION: UnitAttr()}, *({STATE: StringAttr(s)} for s in step.states)]),
         res_attrs=_dicts([*({} if c is None else {CARRY: IntegerAttr(c, i64)} for c in carries), {LOGITS: UnitAttr()}]),
     )
     return func, step.formats

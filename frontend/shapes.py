@@ -139,8 +139,9 @@ class Router:
     scores: Scores = Scores.SOFTMAX
     renormalize: bool = False
     routed_scale: float | None = None
-    groups: tuple[int, int, int] | None = None
-    """(groups, groups kept, best scores of a group that are summed to rank it)."""
+    groups: tuple[int, int] | None = None
+    """(groups, groups kept)."""
+    group_best: int | None = None
     bias: bool = False
     selection_bias: bool = False
 

@@ -13,10 +13,11 @@ from lanelink.frontend.checkpoint import Checkpoint, CheckpointError
 @dataclass(frozen=True)
 class Place:
     """Where a checkpoint keeps a tensor of the model: what a constant takes of it, and the shape, outermost first, of
-    each stored tensor that this names."""
+    each stored tensor that this names. `format` is what its configuration says of these alone."""
 
     source: CheckpointAttr
     shape: tuple[int, ...]
+    format: Format | None = None
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Weights(Protocol):
     it, where that is not under the same name in the same shape.
     """
 
+    def holds(self, name: str) -> bool:
+        """Whether there is a tensor `name`, a Hugging Face layout's, of any shape: layouts differ."""
+        ...
+
     def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
         """A matrix kept as rows."""
         ...
@@ -49,6 +54,9 @@ class StoredWeights:
     """The tensors of a checkpoint in Hugging Face's layout."""
 
     checkpoint: Checkpoint
+
+    def holds(self, name: str) -> bool:
+        return name in self.checkpoint
 
     def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
         return found_at(self.checkpoint, place or Place(CheckpointAttr(name), shape))
@@ -78,11 +86,16 @@ class AbsentWeights:
 
     format: Format
 
+    def holds(self, name: str) -> bool:
+        return False
+
     def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
         return self.values(name, shape, place)
 
     def values(self, name: str, shape: tuple[int, ...], place: Place | None = None) -> Found:
-        return Found(CheckpointAttr(name) if place is None else place.source, self.format)
+        if place is None:
+            return Found(CheckpointAttr(name), self.format)
+        return Found(place.source, place.format or self.format)
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,9 @@ class QuantizedWeights:
 
     weights: Weights
     format: Format
+
+    def holds(self, name: str) -> bool:
+        return self.weights.holds(name)
 
     def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
         found = self.weights.matrix(name, shape, place)

@@ -20,7 +20,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.floats import F32
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType, activation, check_number, matrix, positive, same
-from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr, opt_operand
+from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr, opt_int_attr, opt_operand
 from lanelink.dialects.tgraph.products import MatmulOp
 
 
@@ -64,7 +64,7 @@ class MoeOp(LiftedOp):
 
     The router's outputs x·router (+ router_bias) become scores by softmax or sigmoid. The top_k largest are chosen, by
     scores plus selection_bias where there is one and, with `groups`, only inside the kept_groups groups whose two best
-    scores sum highest (DeepSeek-V3, section 2.1.2). Their unbiased scores, made to sum to 1 by `renormalize` and
+    scores, or so many as `best` says, sum highest (DeepSeek-V3, section 2.1.2; V2, section 2.2.2, by the best alone). Their unbiased scores, made to sum to 1 by `renormalize` and
     multiplied by routed_scale, weigh the experts' outputs, or with weigh_inputs their inputs.
 
     Of E experts with a hidden width F over rows of D: gate and up are checkpoint rows [E·F, D], down [E·D, F], each row
@@ -96,6 +96,7 @@ class MoeOp(LiftedOp):
     routed_scale = opt_prop_def(FloatAttr[Float32Type])
     groups = opt_prop_def(IntegerAttr[I64])
     kept_groups = opt_prop_def(IntegerAttr[I64])
+    group_best = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     router = operand_def()
     gate = operand_def()
@@ -121,7 +122,7 @@ class MoeOp(LiftedOp):
         "`experts` $experts `top_k` $top_k `hidden` $hidden (`renormalize` $renormalize^)? "
         "(`weigh_inputs` $weigh_inputs^)? (`limit` custom<F32>($limit)^)? "
         "(`routed_scale` custom<F32>($routed_scale)^)? "
-        "(`groups` $groups^ `kept` $kept_groups)? (`number` $number^)? attr-dict "
+        "(`groups` $groups^ `kept` $kept_groups)? (`best` $group_best^)? (`number` $number^)? attr-dict "
         "`:` type($x) `,` type($router) `,` type($gate) `,` type($up) `,` type($down) `->` type($result)"
     )
 
@@ -143,10 +144,11 @@ class MoeOp(LiftedOp):
         limit: float | None = None,
         routed_scale: float | None = None,
         groups: tuple[int, int] | None = None,
+        group_best: int | None = None,
         router_x: SSAValue | None = None,
         biases: dict[str, SSAValue] | None = None,
     ) -> None:
-        """`groups`: (groups, groups kept). `biases`: the operands `router_bias` … `selection_bias` by name."""
+        """`groups`: (groups, groups kept), ranked by `group_best` scores, two where none. `biases`: the operands `router_bias` … `selection_bias` by name."""
         given = biases or {}
         names = ("router_bias", "gate_bias", "up_bias", "down_bias", "selection_bias")
         super().__init__(
@@ -163,9 +165,15 @@ class MoeOp(LiftedOp):
                 "routed_scale": None if routed_scale is None else FloatAttr(routed_scale, f32),
                 "groups": None if groups is None else int_attr(groups[0]),
                 "kept_groups": None if groups is None else int_attr(groups[1]),
+                "group_best": opt_int_attr(group_best),
             },
             result_types=[TensorType(f32, activation(x, "moe x"))],
         )
+
+    @property
+    def best_of_group(self) -> int:
+        """How many of a group's best scores are summed to rank it."""
+        return 2 if self.group_best is None else self.group_best.value.data
 
     def verify_(self) -> None:
         experts, top_k, hidden = self.experts.value.data, self.top_k.value.data, self.hidden.value.data
@@ -221,11 +229,15 @@ class MoeOp(LiftedOp):
         if (self.groups is None) != (self.kept_groups is None):
             raise VerifyException("moe groups: expected groups and kept groups together, got one without the other")
         if self.groups is None or self.kept_groups is None:
+            if self.group_best is not None:
+                raise VerifyException("moe best: expected groups that it ranks, got none")
             return
-        groups, kept = self.groups.value.data, self.kept_groups.value.data
-        positive(groups=groups, kept_groups=kept)
-        if experts % groups or experts // groups < 2:
-            raise VerifyException(f"moe groups: expected to divide {experts} experts by two or more each, got {groups}")
+        groups, kept, best = self.groups.value.data, self.kept_groups.value.data, self.best_of_group
+        positive(groups=groups, kept_groups=kept, group_best=best)
+        if experts % groups or experts // groups < best:
+            raise VerifyException(
+                f"moe groups: expected to divide {experts} experts by {best} or more each, got {groups}"
+            )
         if kept > groups or kept * (experts // groups) < top_k:
             raise VerifyException(
                 f"moe kept groups: expected at most {groups} and room for {top_k} experts, got {kept}"

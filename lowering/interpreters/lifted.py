@@ -263,6 +263,7 @@ def _moe(op: MoeOp) -> Function:
         groups=None
         if op.groups is None or op.kept_groups is None
         else (op.groups.value.data, op.kept_groups.value.data),
+        group_best=op.best_of_group,
     )
     hidden, act, weigh_inputs = op.hidden.value.data, op.act.data, op.weigh_inputs is not None
     limit = None if op.limit is None else op.limit.value.data

@@ -18,13 +18,15 @@ CLAMPED_SLOPE = 1.702
 
 @dataclass(frozen=True)
 class Routing:
-    """How a router's outputs choose and weigh experts; `groups` is (groups, groups kept)."""
+    """How a router's outputs choose and weigh experts; `groups` is (groups, groups kept), ranked by the sum of each
+    group's `group_best` best scores."""
 
     top_k: int
     scores: Scores = Scores.SOFTMAX
     renormalize: bool = False
     routed_scale: float = 1.0
     groups: tuple[int, int] | None = None
+    group_best: int = 2
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def route(logits: Floats, routing: Routing, selection_bias: Floats | None = None
     """The experts that each row of a router's outputs [m, E] takes, best first, and their weights: [m, top_k] each.
 
     Chosen are the largest scores, plus selection_bias [E] where there is one, of equal ones the lowest index first;
-    with groups only experts of the kept groups, those whose two best scores sum highest (DeepSeek-V3, section 2.1.2).
+    with groups only experts of the kept groups, those whose best scores sum highest (DeepSeek-V3, section 2.1.2).
     The weights are the scores without the bias, made to sum to 1 where renormalized, times routed_scale.
     """
     scores = _scores(logits.astype(np.float64), routing.scores)
@@ -68,7 +70,7 @@ def route(logits: Floats, routing: Routing, selection_bias: Floats | None = None
     choice = scores.astype(np.float32)
     if selection_bias is not None:
         choice = choice + selection_bias.reshape(-1)
-    shut = np.zeros(choice.shape, np.bool_) if routing.groups is None else ~_kept(choice, *routing.groups)
+    shut = np.zeros(choice.shape, np.bool_) if routing.groups is None else ~_kept(choice, *routing.groups, routing.group_best)
     # A stable sort by the last key first, so that a kept expert of any score precedes one that is not kept.
     chosen = np.lexsort((-choice, shut), axis=-1)[:, : routing.top_k]
     weights = np.take_along_axis(scores, chosen, axis=-1)
@@ -127,10 +129,10 @@ def _scores(logits: Doubles, kind: Scores) -> Doubles:
     return e / e.sum(axis=-1, keepdims=True)
 
 
-def _kept(choice: Floats, groups: int, kept: int) -> npt.NDArray[np.bool_]:
+def _kept(choice: Floats, groups: int, kept: int, group_best: int) -> npt.NDArray[np.bool_]:
     """Which experts [m, E] lie in a row's kept groups; of groups with equal sums the lowest index first."""
     m, experts = choice.shape
-    best = np.sort(choice.reshape(m, groups, -1), axis=-1)[..., -2:].sum(axis=-1)
+    best = np.sort(choice.reshape(m, groups, -1), axis=-1)[..., -group_best:].sum(axis=-1)
     order = np.argsort(-best, axis=-1, kind="stable")[:, :kept]
     open_groups = np.zeros((m, groups), np.bool_)
     np.put_along_axis(open_groups, order, True, axis=-1)
