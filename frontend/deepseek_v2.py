@@ -17,7 +17,7 @@ from lanelink.frontend.shapes import DecoderConfig, FeedForward, LatentAttention
 
 
 def latent_attention(fields: Fields, *, interleaved: bool) -> LatentAttention:
-    """The attention of DeepSeek-V2 and V3. A rotation made for longer contexts sharpens scores, too, by `mscale_all_dim`."""
+    """The attention of DeepSeek-V2 and V3. A rotation made for longer contexts sharpens scores by `mscale_all_dim`."""
     heads, kv_heads = head_counts(fields)
     if kv_heads != heads:
         raise fields.error("num_key_value_heads", f"num_attention_heads {heads}", kv_heads)
@@ -52,8 +52,9 @@ def deepseek_layers(
     first: int,
     shared: int,
 ) -> list[Layer]:
-    """Dense layers before `first_k_dense_replace`, mixtures from there on; `first` and `shared` are defaults. The shared
-    experts are as one of their widths together."""
+    """Dense layers before `first_k_dense_replace`, mixtures from there on; `first` and `shared` are defaults.
+
+    The shared experts are as one of their widths together."""
     expected(fields, "moe_layer_freq", 1)
     layers = layer_count(fields)
     dense_before = min(fields.integer("first_k_dense_replace", first, least=0), layers)
@@ -94,9 +95,7 @@ def _router(fields: Fields, experts: int) -> Router:
     if method not in ("greedy", "group_limited_greedy"):
         raise fields.error("topk_method", "greedy or group_limited_greedy", method)
     groups = None if method == "greedy" else kept_groups(fields, experts, 1, None)
-    return Router(
-        groups=groups, group_best=None if groups is None else 1, routed_scale=routed_scale(fields, 1.0)
-    )
+    return Router(groups=groups, group_best=None if groups is None else 1, routed_scale=routed_scale(fields, 1.0))
 
 
 def _read(fields: Fields) -> DecoderConfig:

@@ -1,4 +1,4 @@
-"""Gemma 2 (https://arxiv.org/abs/2408.00118): norms before and after each part, soft caps, every other layer's window."""
+"""Gemma 2 (https://arxiv.org/abs/2408.00118): norms around each part, soft caps, a window in every other layer."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ def gemma_attention(fields: Fields, rope: Rope) -> Attention:
 def gemma_decoder(fields: Fields, attentions: Sequence[Attention], default_context: int) -> DecoderConfig:
     """The decoder of Gemma 2 and 3 around its layers' attentions."""
     # `hidden_act`, where there is one beside it, is an old name that the models' own code does not look at.
-    mlp = GatedMlp(
-        fields.integer("intermediate_size"), activation(fields, "hidden_activation", "gelu_pytorch_tanh")
-    )
+    mlp = GatedMlp(fields.integer("intermediate_size"), activation(fields, "hidden_activation", "gelu_pytorch_tanh"))
     layers = [Layer(attention, mlp) for attention in attentions]
     config = decoder(fields, layers, default_context=default_context, default_tied=True)
     return replace(

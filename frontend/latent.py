@@ -71,9 +71,7 @@ def _query(step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: S
     )
 
 
-def _latent_rows(
-    step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: SSAValue, layer: str
-) -> SSAValue:
+def _latent_rows(step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: SSAValue, layer: str) -> SSAValue:
     """The table, with this step's rows in it: norm(W_dkv · x), then the turned W_kr · x."""
     name, total = "kv_a_proj_with_mqa", part.latent_width
     latent = Outputs(name, total, (part.kv_rank,), (1,))

@@ -128,5 +128,7 @@ def alternating(fields: Fields, every: int = 2) -> list[str]:
 
 def expected(fields: Fields, key: str, value: object) -> None:
     """Checks that a key is missing, null, or the one value that is understood here."""
-    if fields.has(key) and (fields.values[key] != value or isinstance(fields.values[key], bool) != isinstance(value, bool)):
+    if fields.has(key) and (
+        fields.values[key] != value or isinstance(fields.values[key], bool) != isinstance(value, bool)
+    ):
         raise fields.error(key, str(value).lower() if isinstance(value, bool) else repr(value), fields.values[key])

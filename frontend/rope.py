@@ -118,9 +118,10 @@ def _yarn(rope: YarnRope, periods: NDArray[np.float32]) -> NDArray[np.float32]:
     low, high = max(low, 0), min(high, 2 * pairs - 1)
     if low == high:
         high += 0.001
-    slowness = np.clip((np.arange(pairs, dtype=np.float32) - f32(low)) / f32(high - low), f32(0), f32(1))
-    kept = f32(1) - slowness
-    return (f32(1) / (f32(rope.factor) * periods)) * (f32(1) - kept) + (f32(1) / periods) * kept
+    slowness = (np.arange(pairs, dtype=np.float32) - f32(low)) / f32(high - low)
+    kept = f32(1) - np.minimum(np.maximum(slowness, f32(0)), f32(1))
+    stretched, plain = f32(1) / (f32(rope.factor) * periods), f32(1) / periods
+    return stretched * (f32(1) - kept) + plain * kept
 
 
 def rounded(frequencies: NDArray[np.float32], format: Format) -> NDArray[np.float32]:

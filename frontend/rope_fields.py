@@ -28,7 +28,7 @@ def read_rope(fields: Fields) -> Rope:
 
 
 def partial_factor(fields: Fields, rope: Fields, default: float) -> float:
-    """The part of each head that is turned, over 0 and up to 1; the rotation's own key wins over the one at top level."""
+    """The part of each head that is turned, up to 1; the rotation's own key wins over the one at top level."""
     held = rope if rope.has("partial_rotary_factor") else fields
     return held.number("partial_rotary_factor", default, least=1e-6, most=1.0)
 

@@ -56,7 +56,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class LatentAttention:
-    """Multi-head latent attention (DeepSeek-V2, section 2.1): keys and values of all heads are made of one latent row."""
+    """Latent attention (DeepSeek-V2, section 2.1): keys and values of all heads are made of one latent row."""
 
     heads: int
     nope: int

@@ -64,8 +64,9 @@ class MoeOp(LiftedOp):
 
     The router's outputs x·router (+ router_bias) become scores by softmax or sigmoid. The top_k largest are chosen, by
     scores plus selection_bias where there is one and, with `groups`, only inside the kept_groups groups whose two best
-    scores, or so many as `best` says, sum highest (DeepSeek-V3, section 2.1.2; V2, section 2.2.2, by the best alone). Their unbiased scores, made to sum to 1 by `renormalize` and
-    multiplied by routed_scale, weigh the experts' outputs, or with weigh_inputs their inputs.
+    scores, or as many as `best` says, sum highest (DeepSeek-V3, section 2.1.2; DeepSeek-V2, section 2.2.2, by the best
+    alone). Their unbiased scores, made to sum to 1 by `renormalize` and multiplied by routed_scale, weigh the experts'
+    outputs, or with weigh_inputs their inputs.
 
     Of E experts with a hidden width F over rows of D: gate and up are checkpoint rows [E·F, D], down [E·D, F], each row
     one output (transposed), expert after expert; gate_bias and up_bias [E, F], down_bias [E, D]. The router is
@@ -148,7 +149,8 @@ class MoeOp(LiftedOp):
         router_x: SSAValue | None = None,
         biases: dict[str, SSAValue] | None = None,
     ) -> None:
-        """`groups`: (groups, groups kept), ranked by `group_best` scores, two where none. `biases`: the operands `router_bias` … `selection_bias` by name."""
+        """`groups`: (groups, groups kept), ranked by `group_best` scores, two where none. `biases`: the operands
+        `router_bias` … `selection_bias` by name."""
         given = biases or {}
         names = ("router_bias", "gate_bias", "up_bias", "down_bias", "selection_bias")
         super().__init__(

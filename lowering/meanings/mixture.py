@@ -70,7 +70,11 @@ def route(logits: Floats, routing: Routing, selection_bias: Floats | None = None
     choice = scores.astype(np.float32)
     if selection_bias is not None:
         choice = choice + selection_bias.reshape(-1)
-    shut = np.zeros(choice.shape, np.bool_) if routing.groups is None else ~_kept(choice, *routing.groups, routing.group_best)
+    shut = (
+        np.zeros(choice.shape, np.bool_)
+        if routing.groups is None
+        else ~_kept(choice, *routing.groups, routing.group_best)
+    )
     # A stable sort by the last key first, so that a kept expert of any score precedes one that is not kept.
     chosen = np.lexsort((-choice, shut), axis=-1)[:, : routing.top_k]
     weights = np.take_along_axis(scores, chosen, axis=-1)

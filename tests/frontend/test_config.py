@@ -3,53 +3,38 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from configs import BASE, NAMES, OWN, attention, config, values_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError
-from lanelink.frontend.config import Activation, DecoderConfig, parse_config, read_config
+from lanelink.frontend.config import FAMILIES, family_of, read_config
 from lanelink.frontend.fields import Fields
-from lanelink.frontend.llama import LLAMA
-from lanelink.frontend.qwen2 import QWEN2
-from lanelink.frontend.qwen3 import QWEN3
 from lanelink.frontend.rope import DefaultRope, LinearRope, Llama3Rope, inverse_frequencies
+from lanelink.frontend.shapes import Activation, Attention, DecoderConfig, DeltaNet, GatedMlp
 
 MODELS = Path(__file__).parents[1] / "models"
 
-BASE: dict[str, Any] = {
-    "hidden_size": 96,
-    "intermediate_size": 160,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 6,
-    "num_key_value_heads": 2,
-    "vocab_size": 300,
-}
-NAMES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
-
-
-def config(family: str = "llama", /, without: tuple[str, ...] = (), **keys: object) -> DecoderConfig:
-    values = {"architectures": [NAMES[family]], "model_type": family, **BASE, **keys}
-    return parse_config(Fields({k: v for k, v in values.items() if k not in without}, "config.json"))
-
 
 def test_models():
-    llama, qwen2, qwen3 = (read_config(MODELS / name) for name in NAMES)
-    assert (llama.family, qwen2.family, qwen3.family) == (LLAMA, QWEN2, QWEN3)
+    llama, qwen2, qwen3 = (read_config(MODELS / name) for name in ("llama", "qwen2", "qwen3"))
     for found in (llama, qwen2, qwen3):
-        assert (found.hidden, found.intermediate, found.vocabulary, found.layers) == (128, 256, 256, 2)
-        assert (found.heads, found.kv_heads, found.head_dim) == (4, 2, 32)
-        assert (found.query_width, found.kv_width) == (128, 64)
-        assert (found.norm_eps, found.activation, found.max_context) == (1e-6, Activation.SILU, 2048)
-        assert found.windows == (None, None)
+        assert (found.hidden, found.vocabulary, len(found.layers)) == (128, 256, 2)
+        assert (found.norm_eps, found.max_context, found.stored) == (1e-6, 2048, Format.BF16)
+        assert found.layers[0] == found.layers[1]
+        assert found.layers[0].feed_forward == GatedMlp(256, Activation.SILU)
     assert (llama.tied, qwen2.tied, qwen3.tied) == (False, True, True)
-    assert (llama.qkv_bias, qwen2.qkv_bias, qwen3.qkv_bias) == (False, True, False)
-    assert (llama.rope, qwen2.rope, qwen3.rope) == (DefaultRope(1e4), DefaultRope(1e4), DefaultRope(1e6))
+    plain = Attention(heads=4, kv_heads=2, head_dim=32, rope=DefaultRope(1e4), rotated=32)
+    assert attention(llama) == plain
+    assert attention(qwen2) == replace(plain, qkv_bias=True)
+    assert attention(qwen3) == replace(plain, head_norm=True, rope=DefaultRope(1e6))
+    assert (plain.query_width, plain.kv_width) == (128, 64)
 
 
 def test_file_alone(tmp_path: Path):
@@ -81,33 +66,39 @@ def test_transformers_4_spelling_of_qwen3():
         use_sliding_window=False,
         vocab_size=151936,
     )
-    assert found.layers == 36 and found.windows == (None,) * 36
-    assert found.rope == DefaultRope(1e6) and not found.tied and found.family.head_norm
+    assert len(found.layers) == 36 and set(found.layers) == {found.layers[0]} and not found.tied
+    part = attention(found)
+    assert part.rope == DefaultRope(1e6) and part.window is None and part.head_norm and part.head_dim == 128
 
 
 def test_architecture_by_model_type_alone():
-    assert config("qwen2", without=("architectures",)).family is QWEN2
-    assert config("qwen2", without=("model_type",)).family is QWEN2
+    assert [family.model_type for family in FAMILIES] == list(NAMES)
+    for name, family in zip(NAMES, FAMILIES, strict=True):
+        for key in ("architectures", "model_type"):
+            kept = {k: v for k, v in values_of(name).items() if k != key}
+            assert family_of(Fields(kept, "config.json")) is family
 
 
 def test_head_dim():
-    assert config().head_dim == 16
-    assert config(head_dim=None).head_dim == 16
-    wide = config(head_dim=40)
-    assert (wide.head_dim, wide.query_width, wide.kv_width, wide.hidden) == (40, 240, 80, 96)
-    assert config("qwen3").head_dim == 128, "Qwen3's own default"
-    assert config("qwen3", head_dim=None).head_dim == 16
+    assert attention(config()).head_dim == 16
+    assert attention(config(head_dim=None)).head_dim == 16
+    wide = attention(config(head_dim=40))
+    assert (wide.head_dim, wide.rotated, wide.query_width, wide.kv_width) == (40, 40, 240, 80)
+    assert attention(config("qwen3")).head_dim == 128, "Qwen3's own default"
+    assert attention(config("qwen3", head_dim=None)).head_dim == 16
 
 
 def test_kv_heads():
-    assert config(without=("num_key_value_heads",)).kv_heads == 6
-    assert config(num_key_value_heads=None).kv_heads == 6
-    assert config(num_key_value_heads=1).kv_heads == 1
+    assert attention(config(without=("num_key_value_heads",))).kv_heads == 6
+    assert attention(config(num_key_value_heads=None)).kv_heads == 6
+    assert attention(config(num_key_value_heads=1)).kv_heads == 1
 
 
 def test_biases():
     def biases(found: DecoderConfig) -> tuple[bool, bool, bool]:
-        return found.qkv_bias, found.output_bias, found.mlp_bias
+        mlp, part = found.layers[0].feed_forward, attention(found)
+        assert isinstance(mlp, GatedMlp)
+        return part.qkv_bias, part.output_bias, mlp.bias
 
     assert biases(config("llama")) == (False, False, False)
     assert biases(config("llama", attention_bias=True)) == (True, True, False)
@@ -122,7 +113,8 @@ def test_defaults():
     llama, qwen3 = config("llama"), config("qwen3")
     assert (llama.max_context, qwen3.max_context) == (2048, 32768)
     assert (llama.tied, qwen3.tied) == (False, False)
-    assert (llama.norm_eps, llama.activation, llama.rope) == (1e-6, Activation.SILU, DefaultRope(10_000.0))
+    assert (llama.norm_eps, attention(llama).rope) == (1e-6, DefaultRope(10_000.0))
+    assert llama.layers[0].feed_forward == GatedMlp(160, Activation.SILU)
 
 
 LLAMA3 = {
@@ -157,17 +149,16 @@ LLAMA3 = {
     ],
 )
 def test_rope(keys: dict[str, object], expected: object):
-    assert config(**keys).rope == expected
+    assert attention(config(**keys)).rope == expected
 
 
 def test_activations():
     found = {
-        name: config(hidden_act=name).activation for name in ("silu", "swish", "gelu", "gelu_new", "gelu_pytorch_tanh")
+        name: config(hidden_act=name).layers[0].feed_forward
+        for name in ("silu", "swish", "gelu", "gelu_new", "gelu_pytorch_tanh")
     }
-    assert list(found.values()) == [
-        *(Activation.SILU, Activation.SILU, Activation.GELU),
-        *(Activation.GELU_TANH, Activation.GELU_TANH),
-    ]
+    expected = [Activation.SILU, Activation.SILU, Activation.GELU, Activation.GELU_TANH, Activation.GELU_TANH]
+    assert found == [GatedMlp(160, activation) for activation in expected]
 
 
 def test_stored_format():
@@ -198,21 +189,24 @@ def test_stored_format():
     ],
 )
 def test_windows(keys: dict[str, object], expected: tuple[int | None, ...]):
-    assert config("qwen2", **keys).windows == expected
-    assert config("qwen3", **keys).windows == expected
-    assert config("llama", **keys).windows == (None,) * 4
+    def windows(family: str) -> tuple[int | None, ...]:
+        found = config(family, **keys)
+        return tuple(attention(found, layer).window for layer in range(4))
+
+    assert windows("qwen2") == windows("qwen3") == expected
+    assert windows("llama") == (None,) * 4
 
 
 WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     "unknown_architecture": (
         "llama",
         {"architectures": ["MambaForCausalLM"]},
-        "architectures: expected one of LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, got 'MambaForCausalLM'",
+        f"architectures: expected one of {', '.join(NAMES.values())}, got 'MambaForCausalLM'",
     ),
     "unknown_model_type": (
         "llama",
         {"architectures": None, "model_type": "mamba"},
-        "model_type: expected one of llama, qwen2, qwen3, got 'mamba'",
+        f"model_type: expected one of {', '.join(NAMES)}, got 'mamba'",
     ),
     "no_architecture": ("llama", {"architectures": [], "model_type": None}, "model_type: expected a string"),
     "architecture_against_model_type": (
@@ -274,13 +268,13 @@ WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     "rope_not_an_object": ("llama", {"rope_scaling": "linear"}, "rope_scaling: expected an object, got 'linear'"),
     "rope_type": (
         "llama",
-        {"rope_scaling": {"rope_type": "yarn", "factor": 4.0}},
-        "rope_scaling: rope_type: expected default, linear or llama3, got 'yarn'",
+        {"rope_scaling": {"rope_type": "longrope", "factor": 4.0}},
+        "rope_scaling: rope_type: expected default, linear, llama3 or yarn, got 'longrope'",
     ),
     "rope_type_old_key": (
         "llama",
         {"rope_scaling": {"type": "dynamic", "factor": 4.0}},
-        "rope_scaling: type: expected default, linear or llama3, got 'dynamic'",
+        "rope_scaling: type: expected default, linear, llama3 or yarn, got 'dynamic'",
     ),
     "linear_without_factor": (
         "llama",
@@ -379,20 +373,27 @@ KEYS = [
     *("architectures", "model_type", "head_dim", "max_position_embeddings", "rms_norm_eps", "hidden_act", "dtype"),
     *("attention_bias", "mlp_bias", "tie_word_embeddings", "rope_theta", "rope_parameters", "rope_scaling"),
     *("use_sliding_window", "sliding_window", "max_window_layers", "layer_types", "quantization_config"),
-    "partial_rotary_factor",
+    *("partial_rotary_factor", "swiglu_limit", "sliding_window_pattern", "rope_local_base_freq"),
+    *("query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping", "hidden_activation"),
+    *("decoder_sparse_step", "mlp_only_layers", "norm_topk_prob", "topk_method", "scoring_func", "n_group"),
+    *("topk_group", "routed_scaling_factor", "full_attention_interval", "rope_interleave", "moe_layer_freq"),
+    *(key for own in OWN.values() for key in own),
 ]
-ROPE_KEYS = ["rope_type", "type", "rope_theta", *LLAMA3]
+ROPE_KEYS = ["rope_type", "type", "rope_theta", "beta_fast", "mscale", "mscale_all_dim", "attention_factor", *LLAMA3]
 
 
-@settings(max_examples=400, deadline=1000)
+@settings(max_examples=800, deadline=1000)
 @given(
     family=st.sampled_from(list(NAMES)),
     keys=st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=3),
+    kind=st.sampled_from(["llama3", "yarn"]),
     rope=st.none() | st.dictionaries(st.sampled_from(ROPE_KEYS), HOSTILE, max_size=2),
 )
-def test_mutated_configurations_read_or_say_why(family: str, keys: dict[str, object], rope: dict[str, object] | None):
+def test_mutated_configurations_read_or_say_why(
+    family: str, keys: dict[str, object], kind: str, rope: dict[str, object] | None
+):
     if rope is not None:
-        keys = {"rope_scaling": {"rope_type": "llama3", **LLAMA3, **rope}, **keys}
+        keys = {"rope_scaling": {"rope_type": kind, **LLAMA3, **rope}, **keys}
     try:
         found = config(family, **keys)
     except CheckpointError as error:
@@ -400,6 +401,10 @@ def test_mutated_configurations_read_or_say_why(family: str, keys: dict[str, obj
         assert message.startswith("config.json: ") and "expected" in message and "got" in message
         assert len(message.encode().splitlines()) == 1 and len(message) < 400
         return
-    assert found.heads % found.kv_heads == 0 and found.head_dim % 2 == 0 and 1 <= found.layers <= 1024
-    if found.head_dim <= 4096:
-        assert np.isfinite(inverse_frequencies(found.rope, found.head_dim)).all()
+    assert 1 <= len(found.layers) <= 1024
+    for part in {layer.mixer for layer in found.layers}:
+        if isinstance(part, Attention):
+            assert part.heads % part.kv_heads == 0
+        if not isinstance(part, DeltaNet) and part.rotated <= 4096:
+            assert part.rotated % 2 == 0
+            assert np.isfinite(inverse_frequencies(part.rope, part.rotated)).all()
