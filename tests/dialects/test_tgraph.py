@@ -276,7 +276,7 @@ def test_a_mixture_keeps_what_it_was_given():
     assert op.weigh_inputs is not None
     assert op.groups is not None
     assert op.kept_groups is not None
-    assert (op.groups.value.data, op.kept_groups.value.data) == (2, 1)
+    assert (op.groups.value.data, op.kept_groups.value.data, op.best_of_group) == (2, 1, 2)
 
 
 def test_every_op_has_a_constructor_test():

@@ -279,6 +279,14 @@ def test_equal_groups_take_the_lowest_index():
     assert meanings.route(logits, routing)[0].tolist() == [[2, 1], [4, 5]]
 
 
+def test_groups_ranked_by_their_best_alone():
+    """Two middling scores sum higher than one high and one low, and rank lower (DeepSeek-V2, section 2.2.2)."""
+    logits = np.array([[1.9, 1.8, 2, -9]], np.float32)
+    by_two, by_best = (meanings.Routing(1, groups=(2, 1), group_best=best) for best in (2, 1))
+    assert meanings.route(logits, by_two)[0].tolist() == [[0]]
+    assert meanings.route(logits, by_best)[0].tolist() == [[2]]
+
+
 def test_a_group_that_is_not_kept_is_shut_whatever_its_scores():
     """Even where every score of the kept groups is biased below what is left out."""
     routing = meanings.Routing(3, Scores.SIGMOID, groups=(2, 1))

@@ -298,7 +298,7 @@ func.func @moe_that_keeps_no_group(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 
 // -----
 
 // CHECK: sym_name = "moe_of_groups_that_do_not_divide"
-// CHECK: | Operation does not verify: moe groups: expected to divide 8 experts by two or more each, got 3
+// CHECK: | Operation does not verify: moe groups: expected to divide 8 experts by 2 or more each, got 3
 func.func @moe_of_groups_that_do_not_divide(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64, transposed>, %g: !tgraph.rows<bf16, 256x64, transposed>, %u: !tgraph.rows<bf16, 256x64, transposed>, %d: !tgraph.rows<bf16, 512x32, transposed>) {
   %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 8 top_k 2 hidden 32 groups 3 kept 1 : tensor<2x64xf32>, !tgraph.rows<bf16, 8x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 512x32, transposed> -> tensor<2x64xf32>
   func.return
@@ -307,7 +307,7 @@ func.func @moe_of_groups_that_do_not_divide(%x: tensor<2x64xf32>, %r: !tgraph.ro
 // -----
 
 // CHECK: sym_name = "moe_of_groups_of_one"
-// CHECK: | Operation does not verify: moe groups: expected to divide 8 experts by two or more each, got 8
+// CHECK: | Operation does not verify: moe groups: expected to divide 8 experts by 2 or more each, got 8
 func.func @moe_of_groups_of_one(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64, transposed>, %g: !tgraph.rows<bf16, 256x64, transposed>, %u: !tgraph.rows<bf16, 256x64, transposed>, %d: !tgraph.rows<bf16, 512x32, transposed>) {
   %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 8 top_k 2 hidden 32 groups 8 kept 2 : tensor<2x64xf32>, !tgraph.rows<bf16, 8x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 512x32, transposed> -> tensor<2x64xf32>
   func.return
@@ -373,5 +373,32 @@ func.func @moe_by_other_scores(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64
 // CHECK: Expected `silu`, `gelu`, `gelu_tanh`, or `clamped_swiglu`.
 func.func @moe_by_another_activation(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64, transposed>, %g: !tgraph.rows<bf16, 256x64, transposed>, %u: !tgraph.rows<bf16, 256x64, transposed>, %d: !tgraph.rows<bf16, 512x32, transposed>) {
   %y = tgraph.moe softmax relu %x, %r, %g, %u, %d experts 8 top_k 2 hidden 32 : tensor<2x64xf32>, !tgraph.rows<bf16, 8x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 512x32, transposed> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "moe_of_groups_smaller_than_their_best"
+// CHECK: | Operation does not verify: moe groups: expected to divide 8 experts by 3 or more each, got 4
+func.func @moe_of_groups_smaller_than_their_best(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64, transposed>, %g: !tgraph.rows<bf16, 256x64, transposed>, %u: !tgraph.rows<bf16, 256x64, transposed>, %d: !tgraph.rows<bf16, 512x32, transposed>) {
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 8 top_k 2 hidden 32 groups 4 kept 2 best 3 : tensor<2x64xf32>, !tgraph.rows<bf16, 8x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 512x32, transposed> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "moe_of_groups_ranked_by_none"
+// CHECK: | Operation does not verify: group_best: expected at least 1, got 0
+func.func @moe_of_groups_ranked_by_none(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64, transposed>, %g: !tgraph.rows<bf16, 256x64, transposed>, %u: !tgraph.rows<bf16, 256x64, transposed>, %d: !tgraph.rows<bf16, 512x32, transposed>) {
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 8 top_k 2 hidden 32 groups 4 kept 2 best 0 : tensor<2x64xf32>, !tgraph.rows<bf16, 8x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 512x32, transposed> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "moe_of_a_best_without_groups"
+// CHECK: | Operation does not verify: moe best: expected groups that it ranks, got none
+func.func @moe_of_a_best_without_groups(%x: tensor<2x64xf32>, %r: !tgraph.rows<bf16, 8x64, transposed>, %g: !tgraph.rows<bf16, 256x64, transposed>, %u: !tgraph.rows<bf16, 256x64, transposed>, %d: !tgraph.rows<bf16, 512x32, transposed>) {
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 8 top_k 2 hidden 32 best 1 : tensor<2x64xf32>, !tgraph.rows<bf16, 8x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 256x64, transposed>, !tgraph.rows<bf16, 512x32, transposed> -> tensor<2x64xf32>
   func.return
 }
