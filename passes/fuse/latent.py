@@ -27,8 +27,10 @@ from lanelink.passes.origin import outer
 class Latent:
     """The lifted ops of an absorbed latent attention."""
 
-    unrotated: HeadSliceOp
-    """The part of each of the query's heads that no position turns."""
+    unrotated: HeadSliceOp | None
+    """The part of each of the query's heads that no position turns, where it is cut out of them."""
+    query: SSAValue
+    """What it is cut out of, or that part of every head itself."""
     absorb: HeadMatmulOp
     """That part by each head's key matrix: the query in the latent space."""
     join: JoinOp
@@ -43,7 +45,19 @@ class Latent:
 
     def leaves(self) -> Iterator[LiftedOp]:
         """All of them."""
-        yield from (self.unrotated, self.absorb, self.join, self.values, self.attention, self.expand, *self.quantizes)
+        if self.unrotated is not None:
+            yield self.unrotated
+        yield from (self.absorb, self.join, self.values, self.attention, self.expand, *self.quantizes)
+
+    @property
+    def pitch(self) -> int:
+        """Values from one head's unrotated part to the next."""
+        return (self.absorb.inputs if self.unrotated is None else self.unrotated.every).value.data
+
+    @property
+    def offset(self) -> int:
+        """Values of a head before its unrotated part."""
+        return 0 if self.unrotated is None else self.unrotated.start.value.data
 
 
 def latent(expand: Operation) -> Latent | None:
@@ -64,10 +78,14 @@ def latent(expand: Operation) -> Latent | None:
     absorb = _maker(join.a)
     if not isinstance(absorb, HeadMatmulOp):
         return None
-    unrotated, before = _plain(absorb.x)
-    if not isinstance(unrotated, HeadSliceOp):
-        return None
-    found = Latent(unrotated, absorb, join, values, attended, expand, (*before, *after))
+    made, before = _plain(absorb.x)
+    unrotated = made if isinstance(made, HeadSliceOp) else None
+    query = before[0].x if before else absorb.x
+    if unrotated is not None:
+        query = unrotated.x
+    elif any(isinstance(quantize.parent_op(), FusedOp) for quantize in before):
+        return None  # the product's own launch quantizes it, and may keep no other form
+    found = Latent(unrotated, query, absorb, join, values, attended, expand, (*before, *after))
     return found if _is_absorbed(found) else None
 
 
@@ -79,7 +97,8 @@ def _is_absorbed(found: Latent) -> bool:
     heads = {op.heads for op in (found.absorb, found.join, a, found.expand)}
     in_keys = values.start.value.data == 0 and values.width == a.value_dim
     table = _made(values.x) is _made(a.keys) and a.kv_heads.value.data == 1
-    absorbed = found.unrotated.width == found.absorb.inputs and found.absorb.outputs == a.value_dim
+    cut = found.unrotated is None or found.unrotated.width == found.absorb.inputs
+    absorbed = cut and found.absorb.outputs == a.value_dim
     return forms and of_rows and len(heads) == 1 and in_keys and table and absorbed
 
 

@@ -96,6 +96,28 @@ func.func @rotated_elsewhere(%q: tensor<1x128xf32>, %t: tensor<8x96xf32>, %kb: !
   func.return %o : tensor<1x64xf32>
 }
 
+// The unrotated part is a product's of its own: it is taken in.
+// CHECK-LABEL: func.func @unrotated_alone
+func.func @unrotated_alone(%x: tensor<1x64xf32>, %wn: !tgraph.rows<bf16, 64x64, transposed>, %r: tensor<1x64xf32>, %t: tensor<8x96xf32>,
+    %kb: !tgraph.rows<bf16, 64x64>, %vb: !tgraph.rows<bf16, 64x64, transposed>, %p: tensor<1xi32>) -> tensor<1x64xf32> {
+  // CHECK-NEXT: %n = tgraph.matmul
+  // CHECK-NEXT: %o = tgraph.fused mla(%n_1 = %n : {{.*}}) -> (tensor<1x64xf32>) {
+  // CHECK-NEXT:   %b = tgraph.head_matmul %n_1
+  // CHECK-NEXT:   %j = tgraph.join %b
+  // CHECK-NEXT:   %a = tgraph.fused part_in_place(
+  // CHECK:        tgraph.head_matmul %a
+  %n = tgraph.matmul %x, %wn : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x64, transposed>) -> tensor<1x64xf32>
+  %b = tgraph.head_matmul %n, %kb heads 2 inputs 32 outputs 64
+    : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x64>) -> tensor<1x128xf32>
+  %j = tgraph.join %b, %r heads 2 : (tensor<1x128xf32>, tensor<1x64xf32>) -> tensor<1x192xf32>
+  %v = tgraph.head_slice %t start 0 width 64 every 96 : tensor<8x96xf32> -> tensor<8x64xf32>
+  %a = tgraph.attention %j, %t, %v at %p heads 2 kv_heads 1 head_dim 96 value_dim 64 scale 1.250000e-01
+    : tensor<1x192xf32>, tensor<8x96xf32>, tensor<8x64xf32> -> tensor<1x128xf32>
+  %o = tgraph.head_matmul %a, %vb heads 2 inputs 64 outputs 32
+    : (tensor<1x128xf32>, !tgraph.rows<bf16, 64x64, transposed>) -> tensor<1x64xf32>
+  func.return %o : tensor<1x64xf32>
+}
+
 // -----
 
 // A window, a soft cap, sinks: no expanded attention has them.
@@ -330,17 +352,15 @@ func.func @two_key_heads(%q: tensor<1x128xf32>, %t: tensor<8x192xf32>, %kb: !tgr
   func.return %o : tensor<1x64xf32>
 }
 
-// The unrotated part is no slice; its slices are no heads.
-// CHECK-LABEL: func.func @not_sliced
+// The unrotated part is quantized by the product it comes of.
+// CHECK-LABEL: func.func @quantized_by_its_product
 // CHECK-NOT: fused mla
-func.func @not_sliced(%q: tensor<1x128xf32>, %t: tensor<8x96xf32>, %kb: !tgraph.rows<bf16, 64x64>,
-    %vb: !tgraph.rows<bf16, 64x64, transposed>, %cos: tensor<8x16xf32>, %sin: tensor<8x16xf32>, %p: tensor<1xi32>, %m: tensor<1x64xf32>) -> tensor<1x64xf32> {
-  %n = tgraph.silu %m : tensor<1x64xf32> -> tensor<1x64xf32>
-  %e = tgraph.head_slice %q start 32 width 32 every 64 : tensor<1x128xf32> -> tensor<1x64xf32>
-  %r = tgraph.rope %e, %cos, %sin at %p heads 2 head_dim 32 half 16
-    : (tensor<1x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<1xi32>) -> tensor<1x64xf32>
-  %b = tgraph.head_matmul %n, %kb heads 2 inputs 32 outputs 64
-    : (tensor<1x64xf32>, !tgraph.rows<bf16, 64x64>) -> tensor<1x128xf32>
+func.func @quantized_by_its_product(%x: tensor<1x64xf32>, %wn: !tgraph.rows<q8_0, 64x64, transposed>, %r: tensor<1x64xf32>, %t: tensor<8x96xf32>,
+    %kb: !tgraph.rows<q8_0, 128x32, transposed>, %vb: !tgraph.rows<bf16, 64x64, transposed>, %p: tensor<1xi32>) -> tensor<1x64xf32> {
+  %n = tgraph.matmul %x, %wn : (tensor<1x64xf32>, !tgraph.rows<q8_0, 64x64, transposed>) -> tensor<1x64xf32>
+  %n_q8 = tgraph.quantize %n : tensor<1x64xf32> -> !tgraph.q8<1x64>
+  %b = tgraph.head_matmul %n_q8, %kb heads 2 inputs 32 outputs 64
+    : (!tgraph.q8<1x64>, !tgraph.rows<q8_0, 128x32, transposed>) -> tensor<1x128xf32>
   %j = tgraph.join %b, %r heads 2 : (tensor<1x128xf32>, tensor<1x64xf32>) -> tensor<1x192xf32>
   %v = tgraph.head_slice %t start 0 width 64 every 96 : tensor<8x96xf32> -> tensor<8x64xf32>
   %a = tgraph.attention %j, %t, %v at %p heads 2 kv_heads 1 head_dim 96 value_dim 64 scale 1.250000e-01
@@ -350,6 +370,7 @@ func.func @not_sliced(%q: tensor<1x128xf32>, %t: tensor<8x96xf32>, %kb: !tgraph.
   func.return %o : tensor<1x64xf32>
 }
 
+// Slices that are no heads.
 // CHECK-LABEL: func.func @slices_of_half_heads
 // CHECK-NOT: fused mla
 func.func @slices_of_half_heads(%q: tensor<1x128xf32>, %t: tensor<8x96xf32>, %kb: !tgraph.rows<bf16, 64x64>,

@@ -49,3 +49,23 @@ func.func @narrow(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgr
   %o = tgraph.head_matmul %a, %vb heads 2 inputs 128 outputs 32 : (tensor<42x256xf32>, !tgraph.rows<bf16, 64x128, transposed>) -> tensor<42x64xf32>
   func.return %o : tensor<42x64xf32>
 }
+
+// -----
+
+// The unrotated part of each head comes by itself.
+
+// CHECK-LABEL: func.func @wide_unrotated_alone(
+// CHECK-SAME: launch.lifted = 5 : i64
+// CHECK: launch.latent_keys({{.*}}) {heads = 2 : i64, latent = 128 : i64, width = 32 : i64, rows = 43 : i64} covers [0]
+// CHECK-NEXT: launch.latent_values({{.*}}) {heads = 2 : i64, latent = 128 : i64, width = 32 : i64, rows = 43 : i64} covers [2]
+// CHECK-NEXT: launch.latent_attend(q = %q : memref<43x64xf32>, q_rope = %e : memref<43x64xf32>, {{.*}}) {heads = 2 : i64, latent = 128 : i64, nope = 32 : i64, rope = 32 : i64, value_dim = 32 : i64, q_pitch = 32 : i64, q_offset = 0 : i64, scale = 1.250000e-01 : f32} covers [1, 3, 4]
+func.func @wide_unrotated_alone(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgraph.position}, %q: tensor<43x64xf32>, %e: tensor<43x64xf32>, %t: tensor<64x160xf32>) -> (tensor<43x64xf32>) {
+  %kb = tgraph.constant #tgraph.checkpoint<"kb"> : !tgraph.rows<bf16, 64x128>
+  %vb = tgraph.constant #tgraph.checkpoint<"vb"> : !tgraph.rows<bf16, 64x128, transposed>
+  %b = tgraph.head_matmul %q, %kb heads 2 inputs 32 outputs 128 : (tensor<43x64xf32>, !tgraph.rows<bf16, 64x128>) -> tensor<43x256xf32>
+  %j = tgraph.join %b, %e heads 2 : (tensor<43x256xf32>, tensor<43x64xf32>) -> tensor<43x320xf32>
+  %lv = tgraph.head_slice %t start 0 width 128 every 160 : tensor<64x160xf32> -> tensor<64x128xf32>
+  %a = tgraph.attention %j, %t, %lv at %pos heads 2 kv_heads 1 head_dim 160 value_dim 128 scale 0.125 : tensor<43x320xf32>, tensor<64x160xf32>, tensor<64x128xf32> -> tensor<43x256xf32>
+  %o = tgraph.head_matmul %a, %vb heads 2 inputs 128 outputs 32 : (tensor<43x256xf32>, !tgraph.rows<bf16, 64x128, transposed>) -> tensor<43x64xf32>
+  func.return %o : tensor<43x64xf32>
+}
