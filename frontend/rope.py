@@ -119,9 +119,9 @@ def _yarn(rope: YarnRope, periods: NDArray[np.float32]) -> NDArray[np.float32]:
     if low == high:
         high += 0.001
     slowness = (np.arange(pairs, dtype=np.float32) - f32(low)) / f32(high - low)
-    kept = f32(1) - np.minimum(np.maximum(slowness, f32(0)), f32(1))
+    kept = f32(1) - slowness.clip(f32(0), f32(1))
     stretched, plain = f32(1) / (f32(rope.factor) * periods), f32(1) / periods
-    return stretched * (f32(1) - kept) + plain * kept
+    return ((f32(1) - kept) * stretched + kept * plain).astype(np.float32)
 
 
 def rounded(frequencies: NDArray[np.float32], format: Format) -> NDArray[np.float32]:
