@@ -153,10 +153,8 @@ def test_rope(keys: dict[str, object], expected: object):
 
 
 def test_activations():
-    found = {
-        name: config(hidden_act=name).layers[0].feed_forward
-        for name in ("silu", "swish", "gelu", "gelu_new", "gelu_pytorch_tanh")
-    }
+    names = ("silu", "swish", "gelu", "gelu_new", "gelu_pytorch_tanh")
+    found = [config(hidden_act=name).layers[0].feed_forward for name in names]
     expected = [Activation.SILU, Activation.SILU, Activation.GELU, Activation.GELU_TANH, Activation.GELU_TANH]
     assert found == [GatedMlp(160, activation) for activation in expected]
 
