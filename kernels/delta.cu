@@ -38,6 +38,15 @@ __device__ __forceinline__ float4 read_four(const float *p) {
   return aligned16(p) ? *reinterpret_cast<const float4 *>(p) : make_float4(p[0], p[1], p[2], p[3]);
 }
 
+__device__ __forceinline__ void write_four(float *p, const float (&v)[4]) {
+  if (aligned16(p)) {
+    *reinterpret_cast<float4 *>(p) = make_float4(v[0], v[1], v[2], v[3]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; i++) p[i] = v[i];
+  }
+}
+
 __device__ __forceinline__ void add_product(float4 &sum, float by, const float4 &v) {
   sum.x += by * v.x, sum.y += by * v.y, sum.z += by * v.z, sum.w += by * v.w;
 }
@@ -92,30 +101,28 @@ __device__ __forceinline__ void norm_head(const DeltaArgs &a, int head, int head
   for (int r = threadIdx.x >> 5; r < a.m; r += WARPS) {
     const float *from = a.partials + ((long long)r * heads + head) * a.d;
     const float *z = a.z + (long long)a.z_pitch * r + head * a.d;
-    float4 o[FOURS];
+    float4 o[FOURS], weight[FOURS], gate[FOURS];
     float squares = 0.0f;
 #pragma unroll
     for (int j = 0; j < FOURS; j++) {
       const int c = 4 * (lane + 32 * j);
       o[j] = c < a.d ? load_fresh4(from + c) : make_float4(0, 0, 0, 0);
-      squares += o[j].x * o[j].x + o[j].y * o[j].y + o[j].z * o[j].z + o[j].w * o[j].w;
+      if (c < a.d) weight[j] = read_four(a.norm_weight + c), gate[j] = read_four(z + c);
     }
+#pragma unroll
+    for (int j = 0; j < FOURS; j++)
+      squares += o[j].x * o[j].x + o[j].y * o[j].y + o[j].z * o[j].z + o[j].w * o[j].w;
     const float inverse = 1.0f / sqrtf(warp_sum(squares) / float(a.d) + a.eps);
 #pragma unroll
     for (int j = 0; j < FOURS; j++) {
       const int c = 4 * (lane + 32 * j);
       float v[4] = {};
       if (c < a.d) {
-        const float4 w = read_four(a.norm_weight + c), gate = read_four(z + c);
-        v[0] = o[j].x * inverse * w.x * activate(ACT_SILU, gate.x);
-        v[1] = o[j].y * inverse * w.y * activate(ACT_SILU, gate.y);
-        v[2] = o[j].z * inverse * w.z * activate(ACT_SILU, gate.z);
-        v[3] = o[j].w * inverse * w.w * activate(ACT_SILU, gate.w);
-        if (a.y.base != nullptr) {
-          float *y = a.y.at(r) + head * a.d + c;
-#pragma unroll
-          for (int i = 0; i < 4; i++) y[i] = v[i];
-        }
+        v[0] = o[j].x * inverse * weight[j].x * activate(ACT_SILU, gate[j].x);
+        v[1] = o[j].y * inverse * weight[j].y * activate(ACT_SILU, gate[j].y);
+        v[2] = o[j].z * inverse * weight[j].z * activate(ACT_SILU, gate[j].z);
+        v[3] = o[j].w * inverse * weight[j].w * activate(ACT_SILU, gate[j].w);
+        if (a.y.base != nullptr) write_four(a.y.at(r) + head * a.d + c, v);
       }
       if (a.quantized.planes > 0) store_quantized<4>(a.quantized, r, head * a.d + c, v, c < a.d);
     }

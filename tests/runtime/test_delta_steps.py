@@ -22,6 +22,8 @@ from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.loader import ConstantsLoader
 from lanelink.lowering.runtime.plan import Memory, read_plan
 from lanelink.lowering.weights import random_weights
+from lanelink.passes.legalize_shim import LegalizeShimPass
+from lanelink.passes.link import LinkPass
 from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.pipeline import Level, lower
 
@@ -40,11 +42,23 @@ class Prepared:
     kernels: EmulatorBackend
 
 
-def prepare(numerics: Numerics, rows: int, format: str, *, architecture: Any = None, races: bool = False) -> Prepared:
+def prepare(
+    numerics: Numerics,
+    rows: int,
+    format: str,
+    *,
+    fused: bool = True,
+    architecture: Any = None,
+    races: bool = False,
+) -> Prepared:
+    """A step of `LAYERS`, and its kernels, linked from what `fuse` makes of it or op by op."""
     module = parsed(delta_step(LAYERS, rows, format))
     module.attributes[TARGET] = preset("h200", numerics)
     constants = random_weights(module)
-    tensors, linked = lower(module, Level.TENSORS), lower(module, Level.LAUNCHES)
+    tensors = lower(module, Level.TENSORS)
+    linked = lower(module, Level.FUSED) if fused else tensors.clone()
+    for each in (LegalizeShimPass(), LinkPass()):
+        each.apply(Context(), linked)
     names = marks(step_function(linked))
     for each in (PlanBuffersPass(), LowerToDriverPass(architecture=architecture)):
         each.apply(Context(), linked)
@@ -58,21 +72,15 @@ def logits_of(outcome: Outcome) -> Array:
     return logits
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize(
-    ("numerics", "format"),
-    [(Numerics.DEQUANT, "bf16"), *((numerics, "q8_0") for numerics in Numerics)],
-    ids=lambda v: v if isinstance(v, str) else v.value,
-)
-def test_states_and_logits_of_steps_one_after_another(numerics: Numerics, format: str, rows: int) -> None:
-    ready = prepare(numerics, rows, format)
+def check_steps(ready: Prepared, rows: int, numerics: Numerics) -> None:
+    """Holds the kernels of some steps, each from what the one before left, to their meaning."""
     rng = np.random.default_rng(rows)
     arguments = ready.arguments
     for step in range(1, STEPS + 1):
         token = rng.integers(0, VOCABULARY, rows, np.int32)
         outcome = ready.meaning([token, *arguments[1:]])
         ready.kernels.step(token.tolist())
-        # Each step starts from what its own side left, so that a step's rounding is added to the ones before.
+        # Each side starts from what it left itself, so that a step's rounding is added to the ones before.
         off = step * RELATIVE[numerics]
         check_close(ready.kernels.logits(), logits_of(outcome), off)
         for k, name in ready.names.items():
@@ -81,6 +89,25 @@ def test_states_and_logits_of_steps_one_after_another(numerics: Numerics, format
                 expected = outcome.arguments[k]
                 check_close(np.frombuffer(held, np.float32).reshape(expected.shape), expected, off)
         arguments = outcome.arguments
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(
+    ("numerics", "format"),
+    [(Numerics.DEQUANT, "bf16"), *((numerics, "q8_0") for numerics in Numerics)],
+    ids=lambda v: v if isinstance(v, str) else v.value,
+)
+def test_states_and_logits_of_steps_one_after_another(numerics: Numerics, format: str, rows: int) -> None:
+    check_steps(prepare(numerics, rows, format), rows, numerics)
+
+
+def test_a_launch_an_op() -> None:
+    """Nothing fused: convolutions without silu, l2 norms, sigmoids and decays of their own."""
+    ready = prepare(Numerics.TWO_PASS_INT8, 2, "q8_0", fused=False)
+    labels = {launch.label for launch in ready.kernels.plan.launches}
+    assert labels >= {"conv", "unary", "l2norm", "decay", "delta", "gemv_f32", "quant"}
+    assert not labels & {"conv_parts", "gates", "gate_proj"}
+    check_steps(ready, 2, Numerics.TWO_PASS_INT8)
 
 
 def test_the_older_architecture_is_as_near_without_a_race_and_the_same_twice() -> None:

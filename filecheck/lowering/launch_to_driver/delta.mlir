@@ -81,3 +81,17 @@ func.func @step(
   launch.delta(q = %q : memref<1x192xf32>, k = %q : memref<1x192xf32>, v = %v : memref<1x576xf32>, z = %v : memref<1x576xf32>, beta = %b : memref<1x6xf32>, decay = %b : memref<1x6xf32>, state = %s : memref<576x96xf32>, norm_weight = %n : memref<96xf32>, out = %y : memref<1x576xf32>, quant = %yq : !tgraph.q8<1x576>) {value_heads = 6 : i64, key_heads = 2 : i64, head_dim = 96 : i64, eps = 1.000000e-06 : f32} covers [0, 1]
   func.return
 }
+
+// -----
+
+// One convolution with silu, normed by groups wider than a block has threads: a block a group.
+// CHECK: driver.launch @conv::@conv_channels(1 : i32, 3 : i32, 1 : i32, 1.000000e-03 : f32, 1 : i32, %x, 4096 : i32, %w, %r, %y, 4096 : i32, 4096 : i32, 2048 : i32, 1 : i32, null, {{.*}}) grid (2, 1, 1) block (1024, 1, 1) covers [0, 1, 2] {label = "conv"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %x: memref<1x4096xf32> {tgraph.state = "x"},
+  %r: memref<2x4096xf32> {tgraph.state = "r"}) attributes {launch.lifted = 3 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : memref<4096x3xf32>
+  %y = launch.alloc : memref<1x4096xf32>
+  launch.conv(x = %x : memref<1x4096xf32>, w = %w : memref<4096x3xf32>, ring = %r : memref<2x4096xf32>, out = %y : memref<1x4096xf32>) {silu, l2_cols = 2048 : i64, eps = 1.000000e-03 : f32} covers [0, 1, 2]
+  func.return
+}
