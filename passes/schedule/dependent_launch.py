@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from lanelink.dialects.launch import GatherOp, ViewOp
+from lanelink.dialects.launch import DeltaOp, GatherOp, ViewOp
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
@@ -28,10 +28,10 @@ takes 0.53 us instead of 0.61 at one block an SM, and 0.89 instead of 0.82 at fo
 
 @dataclass(frozen=True)
 class Start:
-    """What a launch does first, and how wide it is: whether it begins by reading constants, which no launch writes, and
-    the values it writes."""
+    """What a launch does first, and how wide it is: whether it has loads under way before it waits, and the values it
+    writes."""
 
-    reads_constants: bool
+    loads_first: bool
     values: int
 
 
@@ -39,11 +39,11 @@ def starts_early(start: Start, sms: int) -> bool:
     """
     Whether a launch should start before its predecessor ends, on a chip of `sms` multiprocessors.
 
-    One that begins by loading constants should: they are on their way while the predecessor finishes. Any other gains
-    the launch's own latency alone, and loses more than that where its blocks crowd the predecessor's.
+    One that begins by loading should: what it loads is on its way while the predecessor finishes. Any other gains the
+    launch's own latency alone, and loses more than that where its blocks crowd the predecessor's.
     """
     blocks = -(-start.values // VALUES_A_BLOCK)
-    return start.reads_constants or blocks <= BLOCKS_AN_SM * sms
+    return start.loads_first or blocks <= BLOCKS_AN_SM * sms
 
 
 def start_of(op: Launch) -> Start:
@@ -54,7 +54,9 @@ def start_of(op: Launch) -> Start:
     # A gather's rows are picked by an index, and the index may come from the launch before.
     picked = isinstance(first, GatherOp)
     constants = any(isinstance(value.type, RowsType) for value in op.reads())
-    return Start(constants and not picked, sum(_values(value) for value in set(op.writes())))
+    # A delta rule sends for its state, which it alone reads: to the second-level cache, where nothing is read too soon.
+    loads_first = (constants and not picked) or isinstance(first, DeltaOp)
+    return Start(loads_first, sum(_values(value) for value in set(op.writes())))
 
 
 def _values(buffer: SSAValue) -> int:

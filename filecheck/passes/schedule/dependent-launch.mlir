@@ -58,3 +58,17 @@ builtin.module attributes {launch.target = #launch.target<"other", capability 90
     func.return
   }
 }
+
+// -----
+
+// A delta rule whose state alone is more than 264 blocks of 1024 values: it is sent for before the wait.
+// CHECK-LABEL: func.func @delta
+// CHECK: launch.unary({{.*}}) {act = #launch<act silu>} covers [0]
+// CHECK: launch.delta({{.*}}) {{{.*}}dependent{{.*}}} covers [1]
+func.func @delta(%token: memref<1xi32> {tgraph.token}, %x: memref<1x4096xf32>, %y: memref<1x4096xf32>,
+                 %b: memref<1x32xf32>, %s: memref<4096x128xf32>, %n: memref<128xf32>)
+    attributes {launch.lifted = 2 : i64} {
+  launch.unary(x = %x : memref<1x4096xf32>, out = %y : memref<1x4096xf32>) {act = #launch<act silu>} covers [0]
+  launch.delta(q = %y : memref<1x4096xf32>, k = %y : memref<1x4096xf32>, v = %y : memref<1x4096xf32>, z = %y : memref<1x4096xf32>, beta = %b : memref<1x32xf32>, decay = %b : memref<1x32xf32>, state = %s : memref<4096x128xf32>, norm_weight = %n : memref<128xf32>, out = %x : memref<1x4096xf32>) {value_heads = 32 : i64, key_heads = 32 : i64, head_dim = 128 : i64, eps = 1.000000e-06 : f32} covers [1]
+  func.return
+}

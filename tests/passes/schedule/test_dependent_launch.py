@@ -15,11 +15,11 @@ from lanelink.pipeline import Level, Schedule, lower
 @pytest.mark.parametrize(
     ("start", "sms", "early"),
     [
-        (Start(reads_constants=False, values=1), 1, True),
-        (Start(reads_constants=False, values=2048), 1, True),
-        (Start(reads_constants=False, values=2049), 1, False),
-        (Start(reads_constants=False, values=2049), 2, True),
-        (Start(reads_constants=True, values=10**9), 1, True),
+        (Start(loads_first=False, values=1), 1, True),
+        (Start(loads_first=False, values=2048), 1, True),
+        (Start(loads_first=False, values=2049), 1, False),
+        (Start(loads_first=False, values=2049), 2, True),
+        (Start(loads_first=True, values=10**9), 1, True),
     ],
 )
 def test_what_waits_at_once_starts_early_where_it_is_narrow(start: Start, sms: int, early: bool) -> None:
