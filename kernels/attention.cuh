@@ -1,0 +1,531 @@
+// Causal attention of a step's rows over key and value tables, split over positions.
+//
+// A block takes a few queries (heads of one key head, rows of the step) and one split of the positions. Each of its warps
+// goes through units of a few positions by itself: teams of 8 lanes score a position with every query, each lane ends up
+// with one query's score of one position, a running softmax follows, and the lanes add the values by columns. The warps'
+// states are joined in shared memory. A split's state waits in `partials`, and the block that arrives last for its
+// queries joins them. Where there are few positions, one split sees them all and nothing waits.
+//
+// What a decoding step pays for is latency, so the chain of things that wait for each other is kept short:
+//   - which positions a split takes follows from the position on the device, and grids from shapes alone. A position that
+//     nothing in the step writes is read before the launch ahead has ended, and the rows a warp will read first are asked
+//     into the second-level cache then: the tables' older rows come from memory while the launch ahead ends;
+//   - a warp's keys and values of a unit are all in flight together, 16 bytes a lane where the sizes allow;
+//   - a unit's weights cost one exponential a lane and pass through shared memory, not one shuffle each;
+//   - exponentials are powers of two, of scores scaled by log2(e), one instruction each, so that every thread that joins
+//     states works out their shares for itself: one barrier joins the warps of a block, and what joins the splits loads
+//     their states and their values together.
+#pragma once
+#include "common.cuh"
+
+constexpr int TEAM = 8;             // lanes that share a position's key
+constexpr int TEAMS = 32 / TEAM;    // positions that the teams of a warp score together
+constexpr int KEY_LOADS = 4;        // 16-byte loads of a key that a lane has in flight
+constexpr int KEY_CHUNK = TEAM * KEY_LOADS;
+constexpr int TILE_POSITIONS = 64;  // positions next to each other that one split takes
+constexpr int SPLITS_HELD = 16;     // splits whose values a thread has in flight
+constexpr float LOWEST = -3.0e38f;
+constexpr float LOG2E = 1.4426950408889634f;
+
+// What an entry is built for. QUERIES a block; a lane holds PARTS runs of VECTOR value columns; GROUPS positions a team.
+// TAILED keys end in values that lie in a table of their own and that all heads share.
+template <int QUERIES_, int VECTOR_, int PARTS_, int WARPS_, int GROUPS_, bool TAILED_ = false>
+struct Form {
+  static constexpr int QUERIES = QUERIES_, VECTOR = VECTOR_, PARTS = PARTS_, WARPS = WARPS_, GROUPS = GROUPS_;
+  static constexpr bool TAILED = TAILED_;
+  static constexpr int THREADS = 32 * WARPS;
+  static constexpr int UNIT = TEAMS * GROUPS;     // positions a warp takes together
+  static constexpr int SCORES = GROUPS * QUERIES;  // a team's scores: a power of two, at most one a lane
+  static constexpr int SAME = TEAM / SCORES;      // lanes of a team that end up with the same score
+  static constexpr int TILE_WARPS = WARPS * UNIT < TILE_POSITIONS ? WARPS : TILE_POSITIONS / UNIT;
+  static constexpr int TILE = TILE_WARPS * UNIT;
+  static constexpr int TILES_TOGETHER = WARPS / TILE_WARPS;  // that a block's warps are in at a time
+  static constexpr int SCRATCH = QUERIES * (UNIT + 4);       // a warp's weights, and what each query keeps
+};
+
+struct AttentionArgs {
+  // One sequence's step: rows of queries, the tables they attend to, and what gates them.
+  const float *q;
+  int q_pitch, q_unit;  // from row to row, from head to head
+  const float *keys;
+  int key_pitch;
+  const float *values;
+  int value_pitch, value_unit;  // from row to row, from key head to key head
+  const int *position;
+  int early;  // whether nothing ahead in the step writes the position
+  int m;
+  // TAILED: a key's and a query's first `head` values lie as above, the others here.
+  int head;
+  const float *q_tail;
+  int q_tail_pitch;
+  const float *tail;
+  int tail_pitch;
+  // Shapes and shares.
+  int heads, group;            // query heads; a key head's
+  int block_heads, block_rows;  // a block's queries: block_rows rows of block_heads heads, at most QUERIES together
+  int hd, vd;
+  int window;  // 0: none
+  const float *sinks;
+  float scale;
+  int splits;
+  int join;  // blocks of heads that one block joins: 1, or all of a row's
+  float *partials;
+  u32 *counters;
+  // Results.
+  const float *gate;
+  int gate_pitch, gate_act;
+  Rows y;
+  Quantized quantized;
+  int first_quantized;  // the row of `quantized` that row 0 lands in
+};
+
+extern __shared__ float4 dynamic_shared[];
+
+// ---- small things --------------------------------------------------------------------------------------------------
+__device__ __forceinline__ float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ __forceinline__ int load_position(const int *p) {
+  int v;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+
+__device__ __forceinline__ void ask_for(const float *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
+template <int V>
+__device__ __forceinline__ void load_values(float (&v)[V], const float *p, bool inside) {
+#pragma unroll
+  for (int i = 0; i < V; i++) v[i] = 0.0f;
+  if (!inside) return;
+  if constexpr (V == 4) {
+    const float4 x = *reinterpret_cast<const float4 *>(p);
+    v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+  } else {
+    const float2 x = *reinterpret_cast<const float2 *>(p);
+    v[0] = x.x, v[1] = x.y;
+  }
+}
+
+// ---- the positions of a block ---------------------------------------------------------------------------------------
+struct Range {
+  int row0, past0;  // the block's first row, and where the positions it sees end
+  int past;         // where those of the block's last row do
+  int first_tile;   // that any of its rows sees
+  int active;       // splits that have positions: at least one, which writes the zeros of rows that see nothing
+};
+
+template <class F>
+__device__ __forceinline__ Range range_of(const AttentionArgs &a, int position) {
+  Range r;
+  r.row0 = blockIdx.z * a.block_rows;
+  r.past0 = position + r.row0 + 1;
+  r.past = position + min(a.m, r.row0 + a.block_rows);
+  r.first_tile = (a.window > 0 ? max(0, r.past0 - a.window) : 0) / F::TILE;
+  const int tiles = (max(r.past, 0) + F::TILE - 1) / F::TILE - r.first_tile;
+  r.active = max(1, min(a.splits, tiles));
+  return r;
+}
+
+// The first position of unit 0 of a warp. Tiles go round the splits; a block's warps are in TILES_TOGETHER of its tiles.
+template <class F>
+__device__ __forceinline__ int first_unit(const AttentionArgs &a, const Range &r, int split, int warp) {
+  return (r.first_tile + split + a.splits * (warp / F::TILE_WARPS)) * F::TILE + warp % F::TILE_WARPS * F::UNIT;
+}
+
+// The warps, from the first on, that have positions.
+template <class F>
+__device__ __forceinline__ int busy_warps(const AttentionArgs &a, const Range &r, int split) {
+  int busy = 0;
+#pragma unroll
+  for (int t = 0; t < F::TILES_TOGETHER; t++) {
+    const int left = r.past - first_unit<F>(a, r, split, t * F::TILE_WARPS);
+    busy += max(0, min(F::TILE_WARPS, (left + F::UNIT - 1) / F::UNIT));
+  }
+  return busy;
+}
+
+// ---- a unit of positions --------------------------------------------------------------------------------------------
+template <class F>
+struct Unit {
+  float4 keys[F::GROUPS][KEY_LOADS];
+  float values[F::UNIT][F::PARTS][F::VECTOR];
+};
+
+// Where the keys and values of the block's key head begin.
+struct Tables {
+  const float *keys, *values;
+};
+
+template <class F>
+__device__ __forceinline__ float4 load_key(const AttentionArgs &a, const Tables &t, int row, int four) {
+  const float *p = t.keys + (long long)row * a.key_pitch + 4 * four;
+  if constexpr (F::TAILED)
+    if (4 * four >= a.head) p = a.tail + (long long)row * a.tail_pitch + 4 * four - a.head;
+  return *reinterpret_cast<const float4 *>(p);
+}
+
+// A chunk of the unit's keys, from four values number f0 on. Rows past the last are that one again, with no weight.
+template <class F>
+__device__ __forceinline__ void load_keys(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first, int past,
+                                          int f0) {
+  const int lane = threadIdx.x % TEAM, team = (threadIdx.x & 31) / TEAM, fours = a.hd / 4;
+#pragma unroll
+  for (int u = 0; u < F::GROUPS; u++) {
+    const int row = min(first + TEAMS * u + team, past - 1);
+#pragma unroll
+    for (int j = 0; j < KEY_LOADS; j++) {
+      const int f = f0 + lane + TEAM * j;
+      x.keys[u][j] = f < fours ? load_key<F>(a, t, row, f) : make_float4(0, 0, 0, 0);
+    }
+  }
+}
+
+template <class F>
+__device__ __forceinline__ void load_unit(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first, int past) {
+  const int lane = threadIdx.x & 31;
+  load_keys<F>(x, a, t, first, past, 0);
+#pragma unroll
+  for (int p = 0; p < F::UNIT; p++)
+#pragma unroll
+    for (int c = 0; c < F::PARTS; c++) {
+      const int column = F::VECTOR * (lane + 32 * c);
+      const float *row = t.values + (long long)min(first + p, past - 1) * a.value_pitch;
+      load_values<F::VECTOR>(x.values[p][c], row + column, column < a.vd);
+    }
+}
+
+// Asks for the same rows into the second-level cache. It reads nothing, so rows that are being written do no harm.
+template <class F>
+__device__ __forceinline__ void ask_for_unit(const AttentionArgs &a, const Tables &t, int first, int past) {
+  constexpr int LINE = 32;  // values in 128 bytes
+  const int lane = threadIdx.x % TEAM, team = (threadIdx.x & 31) / TEAM;
+  for (int row = first + team; row < min(first + F::UNIT, past); row += TEAMS) {
+    for (int c = LINE * lane; c < (F::TAILED ? a.head : a.hd); c += LINE * TEAM) ask_for(t.keys + (long long)row * a.key_pitch + c);
+    for (int c = LINE * lane; c < a.vd; c += LINE * TEAM) ask_for(t.values + (long long)row * a.value_pitch + c);
+  }
+}
+
+// The scores of the team's positions with every query, number GROUP * QUERIES + query, added up over the team so that
+// each lane gets the one that score_of says: halves of what is left change places.
+template <class F>
+__device__ __forceinline__ float team_scores(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first, int past,
+                                             const float4 *q) {
+  const int lane = threadIdx.x % TEAM, fours = a.hd / 4;
+  float dots[F::SCORES];
+#pragma unroll
+  for (int n = 0; n < F::SCORES; n++) dots[n] = 0.0f;
+#pragma unroll 1
+  for (int f0 = 0; f0 < fours; f0 += KEY_CHUNK) {
+    if (f0 > 0) load_keys<F>(x, a, t, first, past, f0);
+#pragma unroll
+    for (int j = 0; j < KEY_LOADS; j++) {
+      const int f = min(f0 + lane + TEAM * j, fours - 1);
+#pragma unroll
+      for (int g = 0; g < F::QUERIES; g++) {
+        const float4 y = q[g * fours + f];
+#pragma unroll
+        for (int u = 0; u < F::GROUPS; u++) {
+          const float4 k = x.keys[u][j];
+          float &d = dots[u * F::QUERIES + g];
+          d = fmaf(k.x, y.x, fmaf(k.y, y.y, fmaf(k.z, y.z, fmaf(k.w, y.w, d))));
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int by = TEAM / 2, left = F::SCORES; by > 0; by >>= 1) {
+    if (left > 1) {
+      left >>= 1;
+      const bool upper = lane & by;
+#pragma unroll
+      for (int n = 0; n < F::SCORES / 2; n++)
+        if (n < left) {
+          const float given = upper ? dots[n] : dots[n + left];
+          dots[n] = (upper ? dots[n + left] : dots[n]) + __shfl_xor_sync(ALL_LANES, given, by);
+        }
+    } else {
+      dots[0] += __shfl_xor_sync(ALL_LANES, dots[0], by);
+    }
+  }
+  return dots[0];
+}
+
+// What a lane is to its warp: the query and the position in a unit whose score it has, and what that query sees.
+template <class F>
+struct Scorer {
+  int query, at;    // at: the position, from the unit's first on
+  bool first_same;  // of the lanes with the same score
+  int from, end;    // positions the query sees; none where its row is not there
+
+  __device__ __forceinline__ Scorer(const AttentionArgs &a, const Range &r) {
+    const int lane = threadIdx.x % TEAM, team = (threadIdx.x & 31) / TEAM;
+    query = lane / F::SAME % F::QUERIES;
+    at = lane / F::SAME / F::QUERIES * TEAMS + team;
+    first_same = lane % F::SAME == 0;
+    const int row = query / a.block_heads;
+    const bool there = row < a.block_rows && r.row0 + row < a.m;
+    end = there ? r.past0 + row : 0;
+    from = a.window > 0 ? end - a.window : 0;
+  }
+
+  // Sums or maxima over a unit's positions of each query.
+  template <class Op>
+  __device__ __forceinline__ static float over_positions(float v, Op op) {
+#pragma unroll
+    for (int by = F::SAME * F::QUERIES; by < TEAM; by <<= 1) v = op(v, __shfl_xor_sync(ALL_LANES, v, by));
+#pragma unroll
+    for (int by = TEAM; by < 32; by <<= 1) v = op(v, __shfl_xor_sync(ALL_LANES, v, by));
+    return v;
+  }
+};
+
+// A warp's running state: the maximum and sum of the lane's query's weights, and the lane's columns of every query.
+template <class F>
+struct State {
+  float peak, sum;
+  float held[F::QUERIES][F::PARTS][F::VECTOR];
+};
+
+template <class F>
+__device__ __forceinline__ void add_unit(State<F> &s, Unit<F> &x, const AttentionArgs &a, const Tables &t,
+                                         const Scorer<F> &me, int first, int past, const float4 *q, float *scratch) {
+  constexpr int PITCH = F::UNIT + 4;
+  const float score = team_scores<F>(x, a, t, first, past, q) * (a.scale * LOG2E);
+  const int p = first + me.at;
+  const bool seen = p >= me.from && p < me.end;
+  const float peak =
+      fmaxf(s.peak, Scorer<F>::over_positions(seen ? score : LOWEST, [](float x, float y) { return fmaxf(x, y); }));
+  const float weight = seen ? power_of_two(score - peak) : 0.0f, kept = power_of_two(s.peak - peak);
+  s.sum = s.sum * kept + Scorer<F>::over_positions(weight, [](float x, float y) { return x + y; });
+  s.peak = peak;
+  __syncwarp();  // the weights of the unit before have been read
+  if (me.first_same) {
+    scratch[me.query * PITCH + me.at] = weight;
+    if (me.at == 0) scratch[me.query * PITCH + F::UNIT] = kept;
+  }
+  __syncwarp();
+#pragma unroll
+  for (int g = 0; g < F::QUERIES; g++) {
+    const float keep = scratch[g * PITCH + F::UNIT];
+#pragma unroll
+    for (int c = 0; c < F::PARTS; c++)
+#pragma unroll
+      for (int i = 0; i < F::VECTOR; i++) s.held[g][c][i] *= keep;
+#pragma unroll
+    for (int p0 = 0; p0 < F::UNIT; p0 += 4) {
+      const float4 four = *reinterpret_cast<const float4 *>(scratch + g * PITCH + p0);
+      const float w[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int c = 0; c < F::PARTS; c++)
+#pragma unroll
+          for (int i = 0; i < F::VECTOR; i++) s.held[g][c][i] = fmaf(w[j], x.values[p0 + j][c][i], s.held[g][c][i]);
+    }
+  }
+}
+
+// ---- what is stored ---------------------------------------------------------------------------------------------------
+// Of one column of one query, while it is joined: the sum of its values, weighted as their maximum asks, and the weights'.
+struct Column {
+  float peak, sum, value;
+};
+
+// What a column takes in last. It is loaded before the column is joined, so that nothing waits for it.
+struct Last {
+  float sink, gate;
+
+  __device__ __forceinline__ Last(const AttentionArgs &a, int row, int head, int column, bool there)
+      : sink(LOWEST), gate(0.0f) {
+    if (there && a.sinks != nullptr) sink = a.sinks[head] * LOG2E;
+    if (there && a.gate != nullptr) gate = a.gate[(long long)a.gate_pitch * row + column];
+  }
+};
+
+// Stores a result; `column` counts the row's. All lanes of the warp take part.
+__device__ __forceinline__ void store(const AttentionArgs &a, const Column &c, const Last &last, int row, int column,
+                                      bool there) {
+  const float peak = fmaxf(c.peak, last.sink), share = power_of_two(c.peak - peak);
+  const float sum = c.sum * share + (a.sinks != nullptr ? power_of_two(last.sink - peak) : 0.0f);
+  float v[1] = {sum > 0.0f ? c.value * share / sum : 0.0f};
+  if (a.gate != nullptr) v[0] *= activate(a.gate_act, last.gate);
+  if (there && a.y.base != nullptr) a.y.at(row)[column] = v[0];
+  if (a.quantized.planes > 0) store_quantized<1>(a.quantized, row + a.first_quantized, column, v, there);
+}
+
+// Splits' states in partials: the values of every row, head and split, then (maximum, sum) of each.
+__device__ __forceinline__ long long partial_of(const AttentionArgs &a, int row, int head) {
+  return ((long long)row * a.heads + head) * a.splits;
+}
+
+__device__ __forceinline__ float *states_of(const AttentionArgs &a) {
+  return a.partials + (long long)gridDim.z * a.block_rows * a.heads * a.splits * a.vd;
+}
+
+// Joins the warps' states: a thread takes a column at a time, and stores it, or its split's part of it.
+template <class F>
+__device__ __forceinline__ void join_warps(const AttentionArgs &a, const State<F> &s, const Scorer<F> &me,
+                                           const Range &r, int split, int busy, bool alone, float *shared) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head0 = blockIdx.x * a.block_heads;
+  float *peaks = shared, *sums = shared + F::QUERIES * F::WARPS, *held = shared + 2 * F::QUERIES * F::WARPS;
+  if (me.first_same && me.at == 0) {
+    peaks[me.query * F::WARPS + warp] = s.peak;
+    sums[me.query * F::WARPS + warp] = s.sum;
+  }
+  if (warp < busy) {
+#pragma unroll
+    for (int g = 0; g < F::QUERIES; g++)
+#pragma unroll
+      for (int c = 0; c < F::PARTS; c++) {
+        const int column = F::VECTOR * (lane + 32 * c);
+        float *to = held + (warp * F::QUERIES + g) * a.vd + column;
+        if (column >= a.vd) continue;
+        if constexpr (F::VECTOR == 4)
+          *reinterpret_cast<float4 *>(to) = make_float4(s.held[g][c][0], s.held[g][c][1], s.held[g][c][2], s.held[g][c][3]);
+        else
+          *reinterpret_cast<float2 *>(to) = make_float2(s.held[g][c][0], s.held[g][c][1]);
+      }
+  }
+  __syncthreads();
+  const int queries = a.block_heads * a.block_rows, columns = queries * a.vd;
+#pragma unroll 1
+  for (int i0 = 0; i0 < columns; i0 += F::THREADS) {  // uniform over the block: the quantizing lanes act together
+    const int i = i0 + threadIdx.x, g = min(i / a.vd, queries - 1), column = i - g * a.vd;
+    const int row = r.row0 + g / a.block_heads, head = head0 + g % a.block_heads;
+    const bool there = i < columns && row < a.m;
+    const Last last(a, row, head, head * a.vd + column, alone && there);
+    Column joined{LOWEST, 0.0f, 0.0f};
+#pragma unroll
+    for (int w = 0; w < F::WARPS; w++) joined.peak = fmaxf(joined.peak, peaks[g * F::WARPS + w]);
+#pragma unroll
+    for (int w = 0; w < F::WARPS; w++) {
+      const float share = power_of_two(peaks[g * F::WARPS + w] - joined.peak);
+      joined.sum = fmaf(sums[g * F::WARPS + w], share, joined.sum);
+      if (w < busy && i < columns) joined.value = fmaf(held[w * F::QUERIES * a.vd + i], share, joined.value);
+    }
+    if (alone) {
+      store(a, joined, last, row, head * a.vd + column, there);
+    } else if (there) {
+      const long long partial = partial_of(a, row, head) + split;
+      a.partials[partial * a.vd + column] = joined.value;
+      if (column == 0) *reinterpret_cast<float2 *>(states_of(a) + 2 * partial) = make_float2(joined.peak, joined.sum);
+    }
+  }
+}
+
+// Adds up to SPLITS_HELD splits, from s0 on, to a column.
+__device__ __forceinline__ void add_splits(const AttentionArgs &a, Column &joined, long long first, int column, int s0,
+                                           int active) {
+  const float *states = states_of(a) + 2 * first;
+  float2 state[SPLITS_HELD];
+  float value[SPLITS_HELD];
+#pragma unroll
+  for (int j = 0; j < SPLITS_HELD; j++) {
+    const int s = s0 + j;
+    state[j] = s < active ? load_fresh2(states + 2 * s) : make_float2(LOWEST, 0.0f);
+    value[j] = s < active ? load_fresh(a.partials + (first + s) * a.vd + column) : 0.0f;
+  }
+  float peak = joined.peak;
+#pragma unroll
+  for (int j = 0; j < SPLITS_HELD; j++) peak = fmaxf(peak, state[j].x);
+  const float kept = power_of_two(joined.peak - peak);
+  joined = Column{peak, joined.sum * kept, joined.value * kept};
+#pragma unroll
+  for (int j = 0; j < SPLITS_HELD; j++) {
+    const float share = power_of_two(state[j].x - peak);
+    joined.sum = fmaf(state[j].y, share, joined.sum);
+    joined.value = fmaf(value[j], share, joined.value);
+  }
+}
+
+// Joins the splits of the block's rows and of `heads` heads from head0 on, and stores them.
+template <class F>
+__device__ __forceinline__ void join_splits(const AttentionArgs &a, const Range &r, int head0, int heads) {
+  const int width = heads * a.vd, columns = a.block_rows * width;
+#pragma unroll 1
+  for (int i0 = 0; i0 < columns; i0 += F::THREADS) {
+    const int i = min(i0 + int(threadIdx.x), columns - 1), line = i / width, within = i - line * width;
+    const int row = r.row0 + line, head = head0 + within / a.vd, column = within % a.vd;
+    const bool there = i0 + int(threadIdx.x) < columns && row < a.m;
+    const Last last(a, row, head, head * a.vd + column, there);
+    Column joined{LOWEST, 0.0f, 0.0f};
+#pragma unroll 1
+    for (int s0 = 0; s0 < r.active; s0 += SPLITS_HELD)
+      add_splits(a, joined, partial_of(a, min(row, a.m - 1), head), column, s0, r.active);
+    store(a, joined, last, row, head * a.vd + column, there);
+  }
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+// The block's queries into shared memory, [QUERIES][hd]; those that are not there are zeros.
+template <class F>
+__device__ __forceinline__ void hold_queries(const AttentionArgs &a, const Range &r, float *q) {
+  const int head0 = blockIdx.x * a.block_heads;
+  for (int i = threadIdx.x; i < F::QUERIES * a.hd; i += F::THREADS) {
+    const int g = i / a.hd, c = i - g * a.hd, row = r.row0 + g / a.block_heads, head = head0 + g % a.block_heads;
+    float v = 0.0f;
+    if (g < a.block_heads * a.block_rows && row < a.m) {
+      const float *from = a.q + (long long)a.q_pitch * row + (long long)a.q_unit * head + c;
+      if constexpr (F::TAILED)
+        if (c >= a.head)
+          from = a.q_tail + (long long)a.q_tail_pitch * row + (long long)(a.hd - a.head) * head + c - a.head;
+      v = *from;
+    }
+    q[i] = v;
+  }
+}
+
+template <class F>
+__device__ __forceinline__ void attention(const AttentionArgs &a) {
+  float *q = reinterpret_cast<float *>(dynamic_shared);
+  float *scratch = q + F::QUERIES * a.hd, *states = scratch + F::WARPS * F::SCRATCH;
+  const int warp = threadIdx.x >> 5, split = blockIdx.y, kv = blockIdx.x * a.block_heads / a.group;
+  const Tables t{a.keys + (long long)kv * (F::TAILED ? a.head : a.hd), a.values + (long long)kv * a.value_unit};
+  let_next_start();
+  int position = 0;
+#if __CUDA_ARCH__ >= 900
+  if (a.early) {
+    position = load_position(a.position);
+    const Range r = range_of<F>(a, position);
+    ask_for_unit<F>(a, t, first_unit<F>(a, r, split, warp), r.past);
+  }
+  wait_for_previous();
+  if (!a.early) position = load_position(a.position);
+#else
+  position = load_position(a.position);
+#endif
+  const Range r = range_of<F>(a, position);
+  if (split >= r.active) return;
+
+  Unit<F> x;
+  int first = first_unit<F>(a, r, split, warp);
+  if (first < r.past) load_unit<F>(x, a, t, first, r.past);
+  hold_queries<F>(a, r, q);
+  __syncthreads();
+
+  const Scorer<F> me(a, r);
+  State<F> s;
+  s.peak = LOWEST, s.sum = 0.0f;
+#pragma unroll
+  for (int g = 0; g < F::QUERIES; g++)
+#pragma unroll
+    for (int c = 0; c < F::PARTS; c++)
+#pragma unroll
+      for (int i = 0; i < F::VECTOR; i++) s.held[g][c][i] = 0.0f;
+#pragma unroll 1
+  while (first < r.past) {
+    add_unit<F>(s, x, a, t, me, first, r.past, reinterpret_cast<const float4 *>(q), scratch + warp * F::SCRATCH);
+    first += F::TILE * a.splits * F::TILES_TOGETHER;
+    if (first < r.past) load_unit<F>(x, a, t, first, r.past);
+  }
+  const int joined = blockIdx.x / a.join * a.join, blocks = min(a.join, int(gridDim.x) - joined);
+  const bool alone = blocks * r.active == 1;
+  join_warps<F>(a, s, me, r, split, busy_warps<F>(a, r, split), alone, states);
+  if (alone) return;
+  if (arrives_last(a.counters + blockIdx.z * gridDim.x + joined, blocks * r.active))
+    join_splits<F>(a, r, joined * a.block_heads, blocks * a.block_heads);
+}
