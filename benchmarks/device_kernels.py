@@ -23,12 +23,12 @@ from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.lists import full
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.repack import plane_layout
+from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import I32, Address, KernelCall, ScratchKind
 from lanelink.lowering.selection.select import select
 from lanelink.lowering.selection.specs import (
     Advance,
     ArgMaxSpec,
-    AttentionSpec,
     GatherSpec,
     GemvPart,
     GemvSpec,

@@ -9,11 +9,11 @@
       int q_tail_pitch, const float *tail, int tail_pitch, int heads, int group, int block_heads, int block_rows,     \
       int hd, int vd, int window, const float *sinks, float scale, int splits, int join, float *partials,             \
       u32 *counters, const float *gate, int gate_pitch, int gate_act, float *y, int y_pitch, const int *y_row,        \
-      i8 *qout, int q_planes, int q_rows, int q_first) {                                                              \
+      QUANTIZED_PARAMS) {                                                                                             \
     const AttentionArgs a{q, q_pitch, q_unit, keys, key_pitch, values, value_pitch, value_unit, position, early, m,   \
                           head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads, block_rows, hd,    \
                           vd, window, sinks, scale, splits, join, partials, counters, gate, gate_pitch, gate_act,     \
-                          Rows{y, y_pitch, y_row}, Quantized{qout, q_planes, q_rows, heads * vd}, q_first};           \
+                          Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(heads * vd)};                                      \
     attention<Form<__VA_ARGS__>>(a);                                                                                  \
   }
 

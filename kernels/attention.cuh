@@ -75,8 +75,7 @@ struct AttentionArgs {
   const float *gate;
   int gate_pitch, gate_act;
   Rows y;
-  Quantized quantized;
-  int first_quantized;  // the row of `quantized` that row 0 lands in
+  QuantizedRows quantized;
 };
 
 extern __shared__ float4 dynamic_shared[];
@@ -354,7 +353,7 @@ __device__ __forceinline__ void store(const AttentionArgs &a, const Column &c, c
   float v[1] = {sum > 0.0f ? c.value * share / sum : 0.0f};
   if (a.gate != nullptr) v[0] *= activate(a.gate_act, last.gate);
   if (there && a.y.base != nullptr) a.y.at(row)[column] = v[0];
-  if (a.quantized.planes > 0) store_quantized<1>(a.quantized, row + a.first_quantized, column, v, there);
+  if (a.quantized.to.planes > 0) store_quantized<1>(a.quantized.to, there ? a.quantized.at(row) : 0, column, v, there);
 }
 
 // Splits' states in partials: the values of every row, head and split, then (maximum, sum) of each.

@@ -242,6 +242,19 @@ __device__ __forceinline__ void store_quantized(const Quantized &out, int row, i
   store_quantized_at<V>(out, row, c, c, v, valid);
 }
 
+// Rows that land among others: from `first` on, or from the row that `row` names on the device.
+struct QuantizedRows {
+  Quantized to;
+  int first;
+  const int *row;
+
+  __device__ __forceinline__ int at(int r) const { return r + (row == nullptr ? first : *row); }
+};
+
+#define QUANTIZED_PARAMS i8 *q_out, int q_planes, int q_rows, int q_first, const int *q_row
+#define QUANTIZED_ARGS(cols) \
+  QuantizedRows { Quantized{q_out, q_planes, q_rows, cols}, q_first, q_row }
+
 // ---- destinations ----------------------------------------------------------------------------------------------
 // f32 rows; row r lies at base + pitch * (*row + r), or base + pitch * r where row is null.
 struct Rows {

@@ -7,7 +7,7 @@ constexpr int FOURS = 4;
 
 struct Outputs {
   Rows y;
-  Quantized quantized;
+  QuantizedRows quantized;
 };
 
 // Computes V values from column c on with `f` and stores them; every lane of a warp takes part.
@@ -18,7 +18,7 @@ __device__ __forceinline__ void store_columns(const Outputs &out, int row, int c
     f(c, v);
     if (out.y.base != nullptr) write_values<V>(out.y.at(row) + c, v);
   }
-  if (out.quantized.planes > 0) store_quantized<V>(out.quantized, row, c, v, c < n);
+  if (out.quantized.to.planes > 0) store_quantized<V>(out.quantized.to, out.quantized.at(row), c, v, c < n);
 }
 
 template <class Four, class One>
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(256) binary_rows(int op, const floa
                                                               int y_pitch, const int *y_row, i8 *q, int q_planes) {
   let_next_start();
   wait_for_previous();
-  const Outputs out{Rows{y, y_pitch, y_row}, Quantized{q, q_planes, m, n}};
+  const Outputs out{Rows{y, y_pitch, y_row}, QuantizedRows{Quantized{q, q_planes, m, n}, 0, nullptr}};
   const float *left = a + (long long)a_pitch * blockIdx.y, *right = b + (long long)b_pitch * blockIdx.y;
   auto fill = [&](auto &l, auto &r, auto &v) {
 #pragma unroll
@@ -58,11 +58,11 @@ extern "C" __global__ void __launch_bounds__(256) binary_rows(int op, const floa
 }
 
 extern "C" __global__ void __launch_bounds__(256) unary_rows(const float *x, int x_pitch, int act, float factor, int m,
-                                                             int n, float *y, int y_pitch, const int *y_row, i8 *q,
-                                                             int q_planes) {
+                                                             int n, float *y, int y_pitch, const int *y_row,
+                                                             QUANTIZED_PARAMS) {
   let_next_start();
   wait_for_previous();
-  const Outputs out{Rows{y, y_pitch, y_row}, Quantized{q, q_planes, m, n}};
+  const Outputs out{Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(n)};
   const float *from = x + (long long)x_pitch * blockIdx.y;
   auto four = [&](int c, float(&v)[4]) {
     read_values<4>(from + c, v);

@@ -12,6 +12,7 @@ from lanelink.dialects.launch.base import Launch, Placed, buffer_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.lowering.launch_attention import attention_spec, latent_attend_spec, placed_quantized
 from lanelink.lowering.launch_delta import (
     conv_parts_spec,
     conv_spec,
@@ -39,7 +40,6 @@ from lanelink.lowering.selection.specs import (
     Advance,
     AdvanceSpec,
     ArgMaxSpec,
-    AttentionSpec,
     BinarySpec,
     CopySpec,
     GatherSpec,
@@ -76,15 +76,11 @@ def _check_form(op: Operation) -> None:
     fields = [name for name in WITHOUT_KERNELS if getattr(op, name, None) is not None]
     if isinstance(op, launch.NormOp):
         fields += [name for name in ("at", "row") if getattr(op, name) is not None]
-    if isinstance(op, launch.AttentionOp) and op.gate is not None:
-        fields.append("gate")
-    if isinstance(op, launch.SetRowOp) and op.quant is not None:
-        fields.append("quant")
     if fields:
         raise SelectionError(op.name, f"a launch without {fields[0]}", fields[0])
 
 
-WITHOUT_KERNELS = ("x_pitch", "unit_pitch", "v_pitch")
+WITHOUT_KERNELS = ("x_pitch", "unit_pitch")
 """Where a launch reads or writes units: no kernel does yet."""
 
 
@@ -116,28 +112,6 @@ def _rope(op: launch.RopeOp) -> RopeSpec:
     m, _ = buffer_shape(op.x, op.name)
     side = RopeSide(rows(op.x), _placed(op, op.out), op.heads.value.data, head_norm(op.norm, op.norm_eps))
     return RopeSpec(rotation(op), m, (side,))
-
-
-def _attention(op: launch.AttentionOp) -> AttentionSpec:
-    m, _ = buffer_shape(op.q, op.name)
-    length, _ = buffer_shape(op.keys, op.name)
-    return AttentionSpec(
-        q=rows(op.q),
-        keys=rows(op.keys),
-        values=rows(op.values),
-        position=address(op.position),
-        heads=op.heads.value.data,
-        kv_heads=op.kv_heads.value.data,
-        hd=op.head_dim.value.data,
-        vd=op.value_dim.value.data,
-        length=length,
-        m=m,
-        scale=op.scale.value.data,
-        window=None if op.window is None else op.window.value.data,
-        sinks=optional_address(op.sinks),
-        y=None if op.out is None else rows(op.out),
-        quantized=quantized(op.quant),
-    )
 
 
 def _arg_max(op: launch.ArgMaxOp) -> ArgMaxSpec:
@@ -196,10 +170,13 @@ def _copy(op: launch.CopyOp) -> CopySpec:
     return CopySpec(Rows(address(op.x), words), Rows(address(op.out), words), 1, words)
 
 
-def _set_row(op: launch.SetRowOp) -> CopySpec:
-    assert op.out is not None
+def _set_row(op: launch.SetRowOp) -> CopySpec | UnarySpec:
     m, width = buffer_shape(op.source, op.name)
-    return CopySpec(rows(op.source), _placed(op, op.out), m, width)
+    to = placed(op, op.out)
+    if op.quant is None:
+        assert to is not None
+        return CopySpec(rows(op.source), to, m, width)
+    return UnarySpec(rows(op.source), m, width, y=to, quantized=placed_quantized(op, op.quant))
 
 
 def _slice(op: launch.SliceOp) -> CopySpec:
@@ -232,7 +209,8 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.NormOp, _norm),
         _rule(launch.RopeOp, _rope),
         _rule(launch.RopePartsOp, rope_parts_spec),
-        _rule(launch.AttentionOp, _attention),
+        _rule(launch.AttentionOp, attention_spec),
+        _rule(launch.LatentAttendOp, latent_attend_spec),
         _rule(launch.ArgMaxOp, _arg_max),
         _rule(launch.AdvanceOp, _advance),
         _rule(launch.BinaryOp, _binary),

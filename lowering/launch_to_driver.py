@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -23,11 +24,14 @@ from lanelink.dialects.launch.step import launches, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.step import located, step_function
 from lanelink.lowering.driver_buffers import DriverBuffers, StepIoBuffers, step_buffers
+from lanelink.lowering.launch_operands import address
 from lanelink.lowering.launch_specs import launch_spec
 from lanelink.lowering.parameters import ParameterError, check_parameters
+from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import F32, I32, Address, KernelCall, Null, SelectionError
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.select import select
+from lanelink.lowering.selection.union import Spec
 from lanelink.lowering.signatures import ParameterKind, SignatureError, committed_ptx
 
 PARAMETER_TYPES: dict[ParameterKind, Attribute] = {
@@ -90,6 +94,7 @@ class _Lowering:
         self.architecture = architecture
         self.waits = architecture is not Architecture.COMPUTE_80
         self.functions: dict[tuple[str, str], FunctionOp] = {}
+        self.written: set[Hashable] = set()
 
     def run(self) -> StepOp:
         try:
@@ -114,7 +119,7 @@ class _Lowering:
 
     def _call(self, op: Launch) -> KernelCall:
         try:
-            call = select(launch_spec(op), self.chip)
+            call = select(self._spec(op), self.chip)
             where = f"@{call.module}::@{call.entry}"
             parameters = committed_ptx(call.module, self.architecture.value).parameters(call.entry)
             check_parameters(call.arguments, parameters, where)
@@ -123,6 +128,14 @@ class _Lowering:
         function = FunctionOp(call.entry, [PARAMETER_TYPES[p.kind] for p in parameters])
         self.functions.setdefault((call.module, call.entry), function)
         return call
+
+    def _spec(self, op: Launch) -> Spec:
+        """What a launch asks for; an attention also whether its position is there from before the step on."""
+        spec = launch_spec(op)
+        if isinstance(spec, AttentionSpec):
+            spec = replace(spec, early=spec.position.ref not in self.written)
+        self.written.update(address(value).ref for value in op.writes())
+        return spec
 
     def _launch(self, op: Launch, call: KernelCall, buffers: DriverBuffers) -> LaunchOp:
         arguments: list[ArgumentAttr] = []

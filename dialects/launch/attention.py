@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -14,11 +15,10 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import (
-    LeafLaunch,
+    Placed,
     buffer_shape,
     check,
     check_index,
-    check_results,
     check_vector,
 )
 from lanelink.dialects.launch.functions import ActivationAttr
@@ -26,13 +26,14 @@ from lanelink.dialects.launch.placement import check_unit
 
 
 @irdl_op_definition
-class AttentionOp(LeafLaunch):
+class AttentionOp(Placed):
     """
     Causal attention of m query rows over tables; row r sees rows 0 … position + r, the last `window` of them.
 
     With v_pitch the values of key head u are those of each row of `values`, then the keys' own table, from
     u · v_pitch + v_offset on. With a gate the result is multiplied by gate_act of it, value by value: of `gate` from
-    value gate_offset on (a batch's row of it).
+    value gate_offset on (a batch's row of it). With `row` the result lands in rows of wider tensors from that one on,
+    those of `out` and of `quant`: a batch's row of each.
 
     Example:
     ```mlir
@@ -66,6 +67,10 @@ class AttentionOp(LeafLaunch):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    @property
+    def index(self) -> SSAValue | None:
+        return None
+
     def verify_(self) -> None:
         heads, kv_heads = self.heads.value.data, self.kv_heads.value.data
         head_dim, value_dim = self.head_dim.value.data, self.value_dim.value.data
@@ -89,11 +94,8 @@ class AttentionOp(LeafLaunch):
         )
         check_index(self.position, "launch.attention position")
         check_vector(self.sinks, "launch.attention sinks", heads)
-        shape = (rows, heads * value_dim)
-        check_results("launch.attention", self.out, self.quant, shape)
-        if self.out is not None:
-            check("launch.attention out", shape, buffer_shape(self.out, "launch.attention out"))
-        self._verify_gate(*shape)
+        self.check_placed_results(self.out, self.quant, rows, heads * value_dim)
+        self._verify_gate(rows, heads * value_dim)
 
     def _value_pitch(self, value_dim: int) -> int:
         """From one key head's values to the next's."""

@@ -248,6 +248,17 @@ class Placed(LeafLaunch, ABC):
             return
         self.check_rows_of(f"{self.name} out", buffer_shape(out, f"{self.name} out"), rows, width)
 
+    def check_placed_results(self, out: SSAValue | None, quant: SSAValue | None, rows: int, width: int) -> None:
+        """Checks that there is an f32 form, a quantized one or both, each placed as `at` or `row` says."""
+        if out is None and quant is None:
+            raise VerifyException(f"{self.name}: expected out, quant or both, got neither")
+        if out is not None:
+            self.check_placement(out, rows, width)
+        if quant is not None:
+            if not isinstance(quant.type, Q8Type):
+                raise VerifyException(f"{self.name} quant: expected !tgraph.q8, got {quant.type}")
+            self.check_rows_of(f"{self.name} quant", quant.type.shape, rows, width)
+
     def check_rows_of(self, what: str, table: tuple[int, int], rows: int, width: int) -> None:
         """Checks a destination of the sizes `table` against a result of rows × width."""
         if self.index is not None and self.row is not None:

@@ -10,7 +10,7 @@ from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def,
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
-from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
+from lanelink.dialects.tgraph.attributes import RowsType
 
 
 @irdl_op_definition
@@ -74,15 +74,7 @@ class SetRowOp(Placed):
         check_index(self.at, "launch.set_row at")
         if self.at is None and self.row is None:
             raise VerifyException("launch.set_row: expected at or row, got neither")
-        if self.out is None and self.quant is None:
-            raise VerifyException("launch.set_row: expected out, quant or both, got neither")
-        if self.out is not None:
-            self.check_placement(self.out, rows, width)
-        if self.quant is not None:
-            kind = self.quant.type
-            if not isinstance(kind, Q8Type):
-                raise VerifyException(f"launch.set_row quant: expected !tgraph.q8, got {kind}")
-            self.check_rows_of("launch.set_row quant", kind.shape, rows, width)
+        self.check_placed_results(self.out, self.quant, rows, width)
 
 
 @irdl_op_definition

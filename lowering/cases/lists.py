@@ -7,6 +7,7 @@ from itertools import product
 
 from lanelink.dialects.formats import Format
 from lanelink.lowering.cases import delta, norms, others, products
+from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
@@ -39,7 +40,7 @@ def small() -> Iterator[Case]:
     yield from _small_folds()
     yield from _small_unnormed()
     yield from _small_rows()
-    yield from _small_attention()
+    yield from small_attention()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
     yield from delta.small()
 
@@ -136,24 +137,14 @@ def _small_rows() -> Iterator[Case]:
     yield others.arg_max(2, 40, nan=True)
     yield others.set_row(3, 48, 5, on_device=True)
     yield others.set_row(1, 32, 0, on_device=False)
+    yield others.set_row_quantized(1, 64, 2, on_device=False, planes=1, f32=True)
+    yield others.set_row_quantized(2, 96, 1, on_device=True, planes=2, f32=False)
     yield others.head_slice(2, 3, 40, 8, 24)
     yield others.advance()
     yield others.advance(17)
     yield others.values_product(1, 128, 4)
     yield others.values_product(3, 45, 70, bias=True)
     yield others.values_product(2, 33, 64, row=5)
-
-
-def _small_attention() -> Iterator[Case]:
-    yield others.attention(1, 4, 2, 32, 32, 0, 64, planes=1)
-    yield others.attention(1, 4, 2, 32, 32, 70, 96, planes=2, also_f32=False)
-    yield others.attention(3, 2, 2, 64, 48, 31, 40, planes=1)
-    yield others.attention(1, 7, 1, 36, 20, 33, 64, window=9)
-    yield others.attention(2, 8, 1, 80, 80, 65, 128, window=40, sinks=True)
-    yield others.attention(1, 4, 1, 16, 8, 40, 64, planes=1)
-    for heads in (1, 2, 4, 8):
-        yield others.attention(1, heads, 1, 12, 132, 20, 64, planes=1 if heads == 8 else 0)
-    yield others.attention(1, 6, 3, 16, 16, 5, 32, planes=1)  # a quantized block across heads
 
 
 def _elementwise(rows: tuple[int, ...], widths: tuple[int, ...]) -> Iterator[Case]:
@@ -188,12 +179,7 @@ def full() -> Iterator[Case]:
         yield products.turned(shape, hd, hd // 2, (6, 3, 3), (True, True), at, seed=hd)
     for hd, at, m in product((32, 64, 80, 96, 112, 128, 256), (0, 1, 31, 32, 1000), (1, 3)):
         yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
-        for window in (None, 20):
-            quantized = 1 + at % 2
-            yield others.attention(m, 8, 2, hd, hd, at, 1100, window, sinks=at == 31, planes=quantized, seed=hd)
-    for heads, kv in ((14, 2), (16, 1), (12, 12), (22, 2)):
-        yield others.attention(2, heads, kv, 64, 64, 700, 4096, planes=1)
-    yield others.attention(1, 32, 8, 128, 128, 40000, 40960)
+    yield from full_attention()
     for m, cols in product((1, 3, 17), (32, 96, 160, 4544, 5120, 16384)):
         yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))
         yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)

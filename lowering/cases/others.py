@@ -1,4 +1,4 @@
-"""Cases of rotations, attention, arg-max, elementwise functions, copies and the step's advance."""
+"""Cases of rotations, arg-max, elementwise functions, copies and the step's advance."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from lanelink.lowering import meanings
+from lanelink.lowering import activations, meanings
 from lanelink.lowering.cases.case import UNIT, Builder, Case, ExactResult
 from lanelink.lowering.cases.products import turn_bound
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.selection.operands import Quantized, Rows
 from lanelink.lowering.selection.specs import (
     Advance,
     AdvanceSpec,
     ArgMaxSpec,
-    AttentionSpec,
     BinarySpec,
     CopySpec,
     HeadNorm,
@@ -49,52 +49,6 @@ def rope(
         sides.append(RopeSide(b.rows(f"x{i}", x, gap=8), to, count, head))
     rotation = Rotation(b.put("cos", cos), b.put("sin", sin), index, hd, half)
     return b.done(f"rope m={m} {heads} of {hd}, half {half}, at {position}", RopeSpec(rotation, m, tuple(sides)))
-
-
-def attention(
-    m: int,
-    heads: int,
-    kv_heads: int,
-    hd: int,
-    vd: int,
-    position: int,
-    length: int,
-    window: int | None = None,
-    sinks: bool = False,
-    planes: int = 0,
-    also_f32: bool = True,
-    seed: int = 0,
-) -> Case:
-    """Attention at a position of tables of `length` rows, whose rows past the step are NaN."""
-    b = Builder(seed)
-    q = b.normal(m, heads * hd)
-    keys, values = b.normal(length, kv_heads * hd), b.normal(length, kv_heads * vd)
-    keys[position + m :] = np.nan
-    values[position + m :] = np.nan
-    sink = b.normal(heads) if sinks else None
-    scale = hd**-0.5
-    y = meanings.attention(q, keys, values, position, heads, kv_heads, scale, window, sink)
-    # Scores of size s round to UNIT * (hd / 8 + 8) * s, exponentials amplify by their own size, and weights sum to 1.
-    bound = 8 * UNIT * (hd / 8 + 8) * (1 + np.abs(y))
-    spec = AttentionSpec(
-        q=b.rows("q", q),
-        keys=b.rows("keys", keys),
-        values=b.rows("values", values),
-        position=b.index("position", position),
-        heads=heads,
-        kv_heads=kv_heads,
-        hd=hd,
-        vd=vd,
-        length=length,
-        m=m,
-        scale=scale,
-        window=window,
-        sinks=b.maybe("sinks", sink),
-        y=b.out("y", y, bound) if also_f32 else None,
-        quantized=b.quantized("yq", y, bound, planes, "y" if also_f32 else None) if planes else None,
-    )
-    words = f"m={m} {heads}/{kv_heads} heads of {hd}/{vd} at {position} of {length}"
-    return b.done(f"attention {words} window {window} sinks {sinks} q8 x{planes}", spec)
 
 
 def arg_max(m: int, n: int, ties: bool = False, nan: bool = False, advance: bool = False, seed: int = 0) -> Case:
@@ -188,6 +142,28 @@ def set_row(m: int, width: int, position: int, on_device: bool, seed: int = 0) -
     return b.done(f"set_row {m}x{width} at {position}", CopySpec(b.rows("x", x), to, m, width))
 
 
+def set_row_quantized(m: int, width: int, row: int, on_device: bool, planes: int, f32: bool, seed: int = 0) -> Case:
+    """Rows written among others in their quantized form, beside their f32 form or alone."""
+    b = Builder(seed)
+    x, before = b.normal(m, width), b.normal(row + m + 2, width)
+    after = before.copy()
+    after[row : row + m] = x
+    at = b.index("row", row) if on_device else row
+    b.put("table", before)
+    b.put("q", activations.quantize(before, planes).pack())
+    b.results.append(ExactResult("q", activations.quantize(after, planes).pack()))
+    if f32:
+        b.results.append(ExactResult("table", after))
+    spec = UnarySpec(
+        b.rows("x", x),
+        m,
+        width,
+        y=Rows(Address("table"), width, at) if f32 else None,
+        quantized=Quantized(Address("q"), planes, after.shape[0], at),
+    )
+    return b.done(f"set_row {m}x{width} at {row} on_device {on_device} f32 {f32} q8 x{planes}", spec)
+
+
 def head_slice(m: int, units: int, every: int, start: int, width: int, seed: int = 0) -> Case:
     """A part of every unit."""
     b = Builder(seed)
@@ -226,12 +202,12 @@ def values_product(m: int, k: int, n: int, bias: bool = False, row: int | None =
 __all__ = [
     "advance",
     "arg_max",
-    "attention",
     "binary",
     "head_slice",
     "quantize",
     "rope",
     "set_row",
+    "set_row_quantized",
     "swiglu",
     "unary",
     "values_product",

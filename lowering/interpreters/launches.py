@@ -47,6 +47,9 @@ from lanelink.lowering.weights import Constants
 
 Instruction: TypeAlias = Callable[[list[Buffer]], None]
 
+QUANTIZES_ROWS = (launch.AttentionOp, launch.SetRowOp)
+"""Launches whose quantized form lands in rows of a wider tensor as their f32 form does."""
+
 
 class LaunchInterpreter:
     """A linked step ready to run: its launches as closures over buffers, its constants decoded.
@@ -227,13 +230,13 @@ def _write(op: LeafLaunch, name: str, operands: Operands, results: Results) -> N
     held = operands[name]
     if isinstance(held, QuantizedRows):
         rows = quantize(results["out"], held.layout.planes) if name == "quant" else cast(QuantizedRows, results[name])
-        # Of what lands in rows of a table, a set_row's quantized form does as well.
-        first = _first_row(op, operands, *_row_counts(rows, held)) if isinstance(op, launch.SetRowOp) else 0
+        # Of some that land in rows of a table, the quantized form does as well.
+        first = _first_row(op, operands, *_row_counts(rows, held)) if isinstance(op, QUANTIZES_ROWS) else 0
         _copy(rows, held, first)
         return
     # Where quantized forms are held as f32 rows (a step's exact meaning), they are the result itself.
     value = results["out" if name == "quant" else name]
-    if isinstance(op, Placed) and (name == "out" or isinstance(op, launch.SetRowOp)):
+    if isinstance(op, Placed) and (name == "out" or isinstance(op, QUANTIZES_ROWS)):
         first = _first_row(op, operands, value.shape[0], held.shape[0])
         _write_units(op, held[first : first + value.shape[0]], value)
     else:

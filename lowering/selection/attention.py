@@ -1,85 +1,216 @@
-"""Kernel calls of attention: heads a block, and splits over positions."""
+"""Kernel calls of attention: queries a block, and splits over positions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lanelink.dialects.formats import BLOCK_VALUES
-from lanelink.lowering.selection.calls import F32, I32, Address, KernelCall, Scratch, ScratchKind, optional
+from lanelink.lowering.functions import Activation
+from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
+from lanelink.lowering.selection.calls import (
+    F32,
+    I32,
+    Address,
+    Argument,
+    KernelCall,
+    Null,
+    Scratch,
+    ScratchKind,
+    SelectionError,
+    optional,
+)
 from lanelink.lowering.selection.chip import Chip
-from lanelink.lowering.selection.packing import quantizing, reading, require, rows_of_step, some_result, writing
-from lanelink.lowering.selection.specs import AttentionSpec
+from lanelink.lowering.selection.packing import (
+    fixed,
+    quantizing_rows,
+    reading,
+    require,
+    rows_of_step,
+    some_result,
+    writing,
+)
 
-# The kernels' own constants (kernels/attention.cu).
-THREADS = 256
-WARPS = 8
-ENTRIES = ((2, 2), (4, 2), (8, 2), (2, 4), (8, 4))
-"""Entries: the heads of one key head that a block holds, and the pairs of value columns that a lane does, 64 columns a
-pair; the first that is enough in both is taken."""
+TEAMS = 4
+"""Positions that the teams of a warp score together (kernels/attention.cuh)."""
 
-MOST_HEADS = max(heads for heads, _ in ENTRIES)
-MOST_VALUES = 64 * max(pairs for _, pairs in ENTRIES)
+TILE_POSITIONS = 64
+"""Neighbouring positions that one split takes (kernels/attention.cuh): fewer are not worth a block."""
 
 MAX_SPLITS = 64
-POSITIONS_A_SPLIT = 32
-"""Fewer positions than this are not worth a block, so a table of `length` rows has at most length / 32 splits."""
 
 
-def heads_per_block(group: int) -> int:
-    """Heads of a group that a block takes: the largest divisor of the group that an entry holds."""
-    return max(d for d in range(1, MOST_HEADS + 1) if group % d == 0)
+@dataclass(frozen=True)
+class Entry:
+    """An entry as kernels/attention.cu builds it.
+
+    queries  of a block, all of one key head
+    vector   value columns that a lane loads at once: 16 or 8 bytes of them
+    parts    of such columns a lane has
+    """
+
+    module: str
+    name: str
+    queries: int
+    vector: int
+    parts: int
+    warps: int
+    groups: int
+    tailed: bool = False
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return 32 * self.warps
+
+    @property
+    def values(self) -> int:
+        """The widest value head."""
+        return 32 * self.vector * self.parts
+
+    @property
+    def tile(self) -> int:
+        """Neighbouring positions that a split takes."""
+        return min(self.warps * TEAMS * self.groups, TILE_POSITIONS)
+
+    def shared_bytes(self, hd: int, vd: int) -> int:
+        """Dynamic shared memory: queries; each warp's weights and what is kept; then each warp's state."""
+        weights = self.queries * (TEAMS * self.groups + 4)
+        state = self.queries * (vd + 2)
+        return 4 * (self.queries * hd + self.warps * (weights + state))
 
 
-def splits_of(blocks: int, span: int, sms: int) -> int:
+ENTRIES = (
+    Entry("attention_64", "attention_64_q2", 2, 2, 1, 16, 2),
+    Entry("attention_64", "attention_64_q4", 4, 2, 1, 16, 2),
+    Entry("attention_64", "attention_64_q8", 8, 2, 1, 16, 1),
+    Entry("attention_128", "attention_128_q2", 2, 4, 1, 16, 2),
+    Entry("attention_128", "attention_128_q4", 4, 4, 1, 16, 2),
+    Entry("attention_128", "attention_128_q8", 8, 4, 1, 16, 1),
+    Entry("attention_256", "attention_256_q2", 2, 4, 2, 8, 2),
+    Entry("attention_256", "attention_256_q4", 4, 4, 2, 8, 2),
+    Entry("attention_256", "attention_256_q8", 8, 4, 2, 8, 1),
+    Entry("attention_512", "attention_512_q2", 2, 4, 4, 8, 1),
+    Entry("attention_512", "attention_512_q4", 4, 4, 4, 8, 1),
+    Entry("attention_pairs", "attention_pairs_q2", 2, 2, 4, 8, 1),
+    Entry("attention_tailed", "attention_tailed_128", 8, 4, 1, 16, 1, tailed=True),
+    Entry("attention_tailed", "attention_tailed_256", 8, 4, 2, 8, 1, tailed=True),
+)
+"""The entries: of those whose loads and value heads suit, the narrowest, with the fewest queries that are enough."""
+
+MOST_VALUES = max(e.values for e in ENTRIES)
+
+
+def block_queries(group: int, m: int, most: int) -> tuple[int, int]:
+    """(heads, rows) of a block of at most `most` queries: the largest divisor of the group, then rows of the step."""
+    heads = max(d for d in range(1, most + 1) if group % d == 0)
+    return heads, min(m, most // heads)
+
+
+def splits_of(blocks: int, span: int, sms: int, tile: int = TILE_POSITIONS) -> int:
     """Splits over positions that fill the chip once: `blocks` blocks there are without, `span` positions at most."""
-    return max(1, min(sms // blocks, MAX_SPLITS, -(-span // POSITIONS_A_SPLIT)))
+    return max(1, min(sms // blocks, MAX_SPLITS, -(-span // tile)))
 
 
-def shared_bytes(entry_heads: int, hd: int, vd: int, joined: int) -> int:
-    """Dynamic shared memory of a block: queries, then each warp's state; or the `joined` shares of splits."""
-    states = entry_heads * hd + WARPS * entry_heads * (vd + 2)
-    return 4 * max(states, joined)
+def entry_for(spec: AttentionSpec) -> Entry:
+    """The entry that runs an attention. Raises SelectionError where its value heads are too wide, or none fits them."""
+    vector = 4 if _by_fours(spec) else 2
+    fits = [e for e in ENTRIES if e.tailed == (spec.tail is not None) and e.vector <= vector and e.values >= spec.vd]
+    if not fits:
+        likely = [e for e in ENTRIES if e.tailed == (spec.tail is not None) and e.vector <= vector]
+        most = max((e.values for e in likely), default=0)
+        loads = "16-byte" if vector == 4 else "8-byte"
+        raise SelectionError("attention value head", f"at most {most} values in {loads} loads", spec.vd)
+    narrowest = [e for e in fits if e.values == min(f.values for f in fits)]
+    most = max(e.queries for e in narrowest)
+    heads, rows = block_queries(spec.heads // spec.kv_heads, spec.m, most)
+    return min((e for e in narrowest if e.queries >= heads * rows), key=lambda e: e.queries)
 
 
-def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
-    """The call of causal attention. Raises SelectionError for what the kernel cannot run."""
-    rows_of_step(spec.m, "attention")
+def _by_fours(spec: AttentionSpec) -> bool:
+    """Whether 16-byte loads find the values of every head and row aligned."""
+    steps = (spec.vd, spec.values.pitch, _value_unit(spec))
+    return all(s % 4 == 0 for s in steps) and fixed(spec.values, "attention values").offset % 16 == 0
+
+
+def _value_unit(spec: AttentionSpec) -> int:
+    return spec.vd if spec.v_unit is None else spec.v_unit
+
+
+def _check(spec: AttentionSpec) -> None:
+    """Raises SelectionError for heads, tables and windows that no entry takes."""
+    require(spec.m >= 1, "attention rows", "at least 1", spec.m)
     some_result(spec.y, spec.quantized, "attention")
     grouped = spec.kv_heads >= 1 and spec.heads >= 1 and spec.heads % spec.kv_heads == 0
     require(grouped, "attention heads", "a multiple of the key heads", (spec.heads, spec.kv_heads))
     require(spec.hd >= 4 and spec.hd % 4 == 0, "attention key head", "a multiple of 4 values", spec.hd)
     fits = 2 <= spec.vd <= MOST_VALUES and spec.vd % 2 == 0
     require(fits, "attention value head", f"an even width of 2 to {MOST_VALUES}", spec.vd)
-    require(spec.keys.pitch % 4 == 0, "attention keys' pitch", "a multiple of 4 values", spec.keys.pitch)
-    require(spec.values.pitch % 2 == 0, "attention values' pitch", "a multiple of 2 values", spec.values.pitch)
+    _aligned("keys", spec.keys.pitch, fixed(spec.keys, "attention keys"), 4)
+    _aligned("values", spec.values.pitch, fixed(spec.values, "attention values"), 2)
+    require(_value_unit(spec) % 2 == 0, "attention value unit", "a multiple of 2 values", spec.v_unit)
     require(spec.window is None or spec.window >= 1, "attention window", "at least 1", spec.window)
     require(spec.length >= 1, "attention table", "at least 1 row", spec.length)
+    if spec.tail is not None:
+        head = spec.tail.head
+        require(0 < head < spec.hd and head % 4 == 0, "attention key's head", "a multiple of 4 values inside", head)
+        require(spec.heads == spec.kv_heads, "attention heads of shared keys", spec.kv_heads, spec.heads)
+        _aligned("shared keys", spec.tail.keys.pitch, fixed(spec.tail.keys, "attention shared keys"), 4)
+
+
+def _aligned(what: str, pitch: int, address: Address, values: int) -> None:
+    """Checks that rows begin on `values` values."""
+    expected = f"a multiple of {values} values"
+    require(pitch % values == 0, f"attention {what}' pitch", expected, pitch)
+    require(address.offset % (4 * values) == 0, f"attention {what}' start", f"{expected} in", address.offset // 4)
+
+
+def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
+    """The call of causal attention. Raises SelectionError for what the kernel cannot run."""
+    _check(spec)
+    entry = entry_for(spec)
     group = spec.heads // spec.kv_heads
-    per_block = heads_per_block(group)
-    entry_heads, pairs = next((h, p) for h, p in ENTRIES if h >= per_block and 64 * p >= spec.vd)
-    blocks = spec.heads // per_block
-    span = spec.length if spec.window is None else min(spec.length, spec.window)
-    splits = splits_of(blocks * spec.m, span, chip.sms)
+    heads, rows = block_queries(group, spec.m, entry.queries)
+    blocks, row_blocks = spec.heads // heads, -(-spec.m // rows)
+    rows_of_step(row_blocks, f"attention, {rows} a block:")
+    span = spec.length if spec.window is None else min(spec.length, spec.window + rows - 1 + entry.tile)
+    splits = splits_of(blocks * row_blocks, span, chip.sms, entry.tile)
     # A quantized block lies within the heads of one block, or else one block joins the whole row.
-    join = blocks if spec.quantized is not None and per_block * spec.vd % BLOCK_VALUES else 1
-    shared = shared_bytes(entry_heads, spec.hd, spec.vd, join * per_block * splits)
-    require(shared <= chip.shared_bytes - 1024, "attention head", f"{chip.shared_bytes} bytes of shared memory", shared)
+    join = blocks if spec.quantized is not None and heads * spec.vd % BLOCK_VALUES else 1
+    shared = entry.shared_bytes(spec.hd, spec.vd)
+    most = chip.shared_bytes - 1024
+    require(shared <= most, "attention head", f"{most} bytes of shared memory", shared)
+    gate = (Null(), I32(0)) if spec.gate is None else reading(spec.gate.x, "attention gate")
     arguments = (
         *reading(spec.q, "attention q"),
+        I32(spec.hd if spec.q_unit is None else spec.q_unit),
         *reading(spec.keys, "attention keys"),
         *reading(spec.values, "attention values"),
-        *(spec.position, I32(spec.m), I32(group), I32(per_block), I32(spec.hd), I32(spec.vd)),
+        *(I32(_value_unit(spec)), spec.position, I32(int(spec.early)), I32(spec.m)),
+        *_tail(spec.tail, spec.hd),
+        *(I32(spec.heads), I32(group), I32(heads), I32(rows), I32(spec.hd), I32(spec.vd)),
         *(I32(spec.window or 0), optional(spec.sinks), F32(spec.scale), I32(splits), I32(join)),
         *(Address(ScratchKind.PARTIALS), Address(ScratchKind.COUNTERS)),
+        *(*gate, I32((Activation.NONE if spec.gate is None else spec.gate.act).code)),
         *writing(spec.y),
-        *quantizing(spec.quantized, spec.heads * spec.vd, "attention"),
+        *quantizing_rows(spec.quantized, spec.m, spec.heads * spec.vd, "attention"),
     )
     scratch = (
-        Scratch(ScratchKind.PARTIALS, 4 * spec.m * spec.heads * splits * (spec.vd + 2)),
-        Scratch(ScratchKind.COUNTERS, 4 * spec.m * blocks),
+        Scratch(ScratchKind.PARTIALS, 4 * row_blocks * rows * spec.heads * splits * (spec.vd + 2)),
+        Scratch(ScratchKind.COUNTERS, 4 * row_blocks * blocks),
     )
-    grid = (blocks, splits, spec.m)
-    return KernelCall(
-        "attention", f"attention_g{entry_heads}_c{pairs}", grid, (THREADS, 1, 1), shared, arguments, scratch=scratch
+    grid = (blocks, splits, row_blocks)
+    return KernelCall(entry.module, entry.name, grid, (entry.threads, 1, 1), shared, arguments, scratch=scratch)
+
+
+def _tail(tail: KeyTail | None, hd: int) -> tuple[Argument, ...]:
+    """(head, q_tail, q_tail_pitch, tail, tail_pitch)."""
+    if tail is None:
+        return I32(hd), Null(), I32(0), Null(), I32(0)
+    return (
+        I32(tail.head),
+        *reading(tail.q, "attention q of shared keys"),
+        *reading(tail.keys, "attention shared keys"),
     )
 
 
-__all__ = ["attention", "heads_per_block", "shared_bytes", "splits_of"]
+__all__ = ["ENTRIES", "Entry", "attention", "block_queries", "entry_for", "splits_of"]

@@ -5,7 +5,15 @@ from __future__ import annotations
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.selection.calls import F32, I32, KernelCall
 from lanelink.lowering.selection.chip import Chip
-from lanelink.lowering.selection.packing import quantizing, reading, require, rows_of_step, some_result, writing
+from lanelink.lowering.selection.packing import (
+    quantizing,
+    quantizing_rows,
+    reading,
+    require,
+    rows_of_step,
+    some_result,
+    writing,
+)
 from lanelink.lowering.selection.specs import BinarySpec, QuantizeSpec, SwigluSpec, UnarySpec
 
 THREADS = (32, 64, 128, 256)
@@ -66,7 +74,7 @@ def unary(spec: UnarySpec, chip: Chip) -> KernelCall:
     arguments = (
         *(*reading(spec.x, "unary x"), I32(spec.act.code), F32(spec.factor), I32(spec.m), I32(spec.n)),
         *writing(spec.y),
-        *quantizing(spec.quantized, spec.n, "unary"),
+        *quantizing_rows(spec.quantized, spec.m, spec.n, "unary"),
     )
     return KernelCall("elementwise", "unary_rows", grid, block, 0, arguments)
 

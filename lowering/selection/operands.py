@@ -21,10 +21,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class Quantized:
-    """A buffer of activations quantized in blocks of 32, of 1 or 2 planes (`lowering.activations`)."""
+    """A buffer of activations quantized in blocks of 32, of 1 or 2 planes (`lowering.activations`).
+
+    It holds `rows` rows, those of a launch where None, which land from `row` on: a fixed one, or the address of an i32
+    on the device that holds it.
+    """
 
     address: Address
     planes: int = 1
+    rows: int | None = None
+    row: Address | int = 0
 
 
 @dataclass(frozen=True)

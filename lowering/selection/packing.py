@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null, SelectionError, optional
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows
@@ -48,7 +50,21 @@ def quantizing(quantized: Quantized | None, cols: int, where: str) -> tuple[Argu
         return Null(), I32(0)
     require(cols % BLOCK_VALUES == 0, f"{where} quantized", f"rows of a multiple of {BLOCK_VALUES} values", cols)
     require(quantized.planes in (1, 2), f"{where} quantized", "1 or 2 planes", quantized.planes)
+    require(quantized.rows is None, f"{where} quantized", "a buffer of the launch's rows", quantized.rows)
     return quantized.address, I32(quantized.planes)
+
+
+def quantizing_rows(quantized: Quantized | None, m: int, cols: int, where: str) -> tuple[Argument, ...]:
+    """(buffer, planes, rows, first row, row): the kernels' QuantizedRows, in which m rows of `cols` values may land
+    among others."""
+    if quantized is None:
+        return Null(), I32(0), I32(m), I32(0), Null()
+    held = m if quantized.rows is None else quantized.rows
+    row = quantized.row
+    inside = m <= held and (isinstance(row, Address) or 0 <= row <= held - m)
+    require(inside, f"{where} quantized", f"{m} rows inside", (held, row))
+    first, named = (I32(0), row) if isinstance(row, Address) else (I32(row), Null())
+    return *quantizing(replace(quantized, rows=None), cols, where), I32(held), first, named
 
 
 def some_result(y: Rows | None, quantized: Quantized | None, where: str) -> None:
@@ -99,6 +115,7 @@ __all__ = [
     "head_norm",
     "norm_arguments",
     "quantizing",
+    "quantizing_rows",
     "reading",
     "require",
     "rows_of_step",

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from lanelink.lowering.selection import attention, delta, elementwise, products, rows
+from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import KernelCall
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
-    AttentionSpec,
     BinarySpec,
     CopySpec,
     GatherSpec,

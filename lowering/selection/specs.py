@@ -161,32 +161,6 @@ class RopeSpec:
 
 
 @dataclass(frozen=True)
-class AttentionSpec:
-    """Causal attention of q [m, heads * hd] over key and value tables of `length` rows; row r sees 0..position + r.
-
-    Key head g is at values [g * hd, ...) of a key row, value head g at [g * vd, ...) of a value row; query head h
-    reads head h / (heads / kv_heads). `window` w keeps the last w positions. `sinks` f32 [heads] join each head's
-    maximum and sum. The keys of this step's rows are already in the tables.
-    """
-
-    q: Rows
-    keys: Rows
-    values: Rows
-    position: Address
-    heads: int
-    kv_heads: int
-    hd: int
-    vd: int
-    length: int
-    m: int
-    scale: float
-    window: int | None = None
-    sinks: Address | None = None
-    y: Rows | None = None
-    quantized: Quantized | None = None
-
-
-@dataclass(frozen=True)
 class Advance:
     """token := the index found for row 0; position := position + 1; both device i32."""
 
@@ -297,7 +271,6 @@ __all__ = [
     "Advance",
     "AdvanceSpec",
     "ArgMaxSpec",
-    "AttentionSpec",
     "BinarySpec",
     "CopySpec",
     "GatherSpec",

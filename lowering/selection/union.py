@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
-    AttentionSpec,
     BinarySpec,
     CopySpec,
     GatherSpec,

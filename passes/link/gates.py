@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
-from lanelink.dialects import launch, tgraph
+from lanelink.dialects import tgraph
 from lanelink.dialects.launch.functions import ActivationAttr
 from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
 from lanelink.dialects.tgraph.attributes import matrix
 from lanelink.dialects.tgraph.fused import numbers
 from lanelink.passes.link.draft import Draft
-from lanelink.passes.link.linker import kept
+from lanelink.passes.link.linker import kept, number
 from lanelink.passes.link.prims import activation_of
 from lanelink.passes.link.quant import quantized
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def attn_output_gate(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
-    """The attention with a gate; of a batch each attention, gated by its row of the gate, and the set of its row."""
+    """The attention with a gate; of a batch each attention, gated by its row of the gate and stored into that row."""
     product = op.parts[-1]
     assert isinstance(product, FusedOp)
     if len(op.parts) > 2:
@@ -34,7 +34,7 @@ def attn_output_gate(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
 
 
 def glu_act_mul_quant(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
-    """A gated unit that quantizes; of a batch's gated attentions each set carries its row's quantized form."""
+    """A gated unit that quantizes; of a batch's gated attentions each quantizes its row in its store."""
     gated, quantize = op.parts
     assert isinstance(quantize, tgraph.QuantizeOp)
     if not isinstance(gated, FusedOp) or gated.fusion_class.data is not FusionClass.ATTN_OUTPUT_GATE:
@@ -48,7 +48,7 @@ def glu_act_mul_quant(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
 
 
 def _batch(linker: Linker, op: FusedOp, plain: bool = True, quant: SSAValue | None = None) -> list[Draft]:
-    """Each sequence's attention storing its gated row, then the set of that row, in f32, quantized, or both."""
+    """Each sequence's attention, storing its gated row among the batch's in f32, quantized, or both: no set runs."""
     *rest, product = op.parts
     assert isinstance(product, FusedOp)
     gate, act = _gate(linker, product)
@@ -63,15 +63,14 @@ def _batch(linker: Linker, op: FusedOp, plain: bool = True, quant: SSAValue | No
         assert each.row is not None
         _, width = matrix(each.source, "set_row source")
         offset = IntegerAttr(each.row.value.data * width, i64)
-        made.append(linker.one(attentions[each.source]).with_(gate=gate, gate_act=act, gate_offset=offset))
-        made.append(linker.set_row(each, out).with_(quant=quant))
+        draft = linker.one(attentions[each.source]).with_(gate=gate, gate_act=act, gate_offset=offset)
+        made.append(draft.with_(out=out, quant=quant, row=each.row, covers=number(each)))
     return _counted(made, numbers(product))
 
 
 def _counted(made: list[Draft], more: list[int]) -> list[Draft]:
-    """The launches, the last attention covering more lifted ops: its store computes them."""
-    last = max(k for k, draft in enumerate(made) if draft.kind is launch.AttentionOp)
-    return [draft.with_(covers=more) if k == last else draft for k, draft in enumerate(made)]
+    """The launches, the last covering more lifted ops: its store computes them."""
+    return [*made[:-1], made[-1].with_(covers=more)]
 
 
 def _gate(linker: Linker, product: FusedOp) -> tuple[SSAValue, ActivationAttr]:

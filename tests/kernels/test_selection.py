@@ -12,13 +12,13 @@ from lanelink.dialects.formats import Format
 from lanelink.kernels.build import ptx_path
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.selection.attention import heads_per_block, splits_of
+from lanelink.lowering.selection.attention import block_queries, entry_for, splits_of
+from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
 from lanelink.lowering.selection.products import LONG, SHORT, variant_for
 from lanelink.lowering.selection.select import SELECTIONS, select
 from lanelink.lowering.selection.specs import (
-    AttentionSpec,
     GatherSpec,
     GemvPart,
     GemvSpec,
@@ -97,7 +97,30 @@ def test_every_launch_kind_is_selected() -> None:
         (replace(GLU, n=100, quantized=Q), r"gated pair quantized: expected rows of a multiple of 32 values, got 100"),
         (replace(ATTENTION, heads=30), r"attention heads: expected a multiple of the key heads, got \(30, 8\)"),
         (replace(ATTENTION, hd=30), r"attention key head: expected a multiple of 4 values, got 30"),
-        (replace(ATTENTION, vd=33), r"attention value head: expected an even width of 2 to 256, got 33"),
+        (replace(ATTENTION, vd=33), r"attention value head: expected an even width of 2 to 512, got 33"),
+        (replace(ATTENTION, vd=514), r"attention value head: expected an even width of 2 to 512, got 514"),
+        (replace(ATTENTION, vd=258), r"attention value head: expected at most 256 values in 8-byte loads, got 258"),
+        (replace(ATTENTION, hd=20000), r"attention head: expected \d+ bytes of shared memory, got \d+"),
+        (
+            replace(ATTENTION, keys=replace(TABLE, address=TABLE.address.at(8))),
+            r"attention keys' start: expected a multiple of 4 values in, got 2",
+        ),
+        (
+            replace(ATTENTION, quantized=replace(Q, rows=4, row=4)),
+            r"attention quantized: expected 1 rows inside, got \(4, 4\)",
+        ),
+        (
+            replace(GEMV, quantized=replace(Q, rows=4)),
+            r"product quantized: expected a buffer of the launch's rows, got 4",
+        ),
+        (
+            replace(ATTENTION, tail=KeyTail(64, X, X)),
+            r"attention heads of shared keys: expected 8, got 32",
+        ),
+        (
+            replace(ATTENTION, kv_heads=32, vd=258, tail=KeyTail(64, X, X)),
+            r"attention value head: expected at most 0 values in 8-byte loads, got 258",
+        ),
         (replace(ATTENTION, window=0), r"attention window: expected at least 1, got 0"),
         (replace(ATTENTION, keys=replace(TABLE, pitch=1023)), r"attention keys' pitch: expected a multiple of 4"),
         (NormSpec(X, 1, 100000, NORM), r"norm width: expected at most \d+ values, got 100000"),
@@ -106,7 +129,7 @@ def test_every_launch_kind_is_selected() -> None:
         (RopeSpec(ROTATION, 1, ()), r"rope sides: expected 1 to 4, got 0"),
         (QuantizeSpec(X, 70000, 32, Q), r"unary rows: expected 1 to 65535, got 70000"),
     ],
-    ids=range(27),
+    ids=range(35),
 )
 def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None:
     with pytest.raises(SelectionError, match=message):
@@ -151,10 +174,36 @@ def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
 
 def test_attention_splits_follow_shapes_alone() -> None:
     assert splits_of(8, 1024, 132) == 16
-    assert splits_of(8, 64, 132) == 2
+    assert splits_of(8, 64, 132) == 1
+    assert splits_of(8, 65, 132) == 2
     assert splits_of(1, 100_000, 132) == 64
     assert splits_of(512, 1024, 132) == 1
-    assert [heads_per_block(g) for g in (1, 4, 7, 8, 11, 12, 16)] == [1, 4, 7, 8, 1, 6, 8]
+    assert splits_of(8, 64, 132, tile=32) == 2
+
+
+def test_a_block_of_attention_takes_heads_then_rows() -> None:
+    assert [block_queries(g, 1, 8) for g in (1, 4, 7, 8, 11, 12, 16)] == [(d, 1) for d in (1, 4, 7, 8, 1, 6, 8)]
+    assert [block_queries(4, m, 8) for m in (1, 2, 3, 17)] == [(4, 1), (4, 2), (4, 2), (4, 2)]
+    assert block_queries(1, 17, 8) == (1, 8)
+
+
+@pytest.mark.parametrize(
+    "spec, name",
+    [
+        (ATTENTION, "attention_128_q4"),
+        (replace(ATTENTION, m=2), "attention_128_q8"),
+        (replace(ATTENTION, vd=64), "attention_64_q4"),
+        (replace(ATTENTION, vd=66), "attention_pairs_q2"),
+        (replace(ATTENTION, values=replace(TABLE, address=TABLE.address.at(8))), "attention_pairs_q2"),
+        (replace(ATTENTION, vd=132), "attention_256_q4"),
+        (replace(ATTENTION, kv_heads=1, hd=576, vd=512), "attention_512_q4"),
+        (replace(ATTENTION, kv_heads=32, tail=KeyTail(64, X, X)), "attention_tailed_128"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_the_narrowest_entry_of_attention_is_taken(spec: AttentionSpec, name: str) -> None:
+    assert entry_for(spec).name == name
+    assert select(spec, H200).entry == name
 
 
 def test_a_fixed_row_becomes_part_of_the_address() -> None:

@@ -114,3 +114,21 @@ func.func @quant_of_another_shape(%q: memref<2x128xf32>, %keys: memref<8x64xf32>
   launch.attention(q = %q : memref<2x128xf32>, keys = %keys : memref<8x64xf32>, values = %values : memref<8x32xf32>, position = %position : memref<1xi32>, out = %out : memref<2x64xf32>, quant = %quant : !tgraph.q8<2x128>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 16 : i64, scale = 1.000000e+00 : f32} covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "row_past_the_results"
+// CHECK: | Operation does not verify: launch.attention row: expected 0 to 3, got 4
+func.func @row_past_the_results(%q: memref<1x128xf32>, %keys: memref<8x64xf32>, %values: memref<8x32xf32>, %position: memref<1xi32>, %out: memref<4x64xf32>) {
+  launch.attention(q = %q : memref<1x128xf32>, keys = %keys : memref<8x64xf32>, values = %values : memref<8x32xf32>, position = %position : memref<1xi32>, out = %out : memref<4x64xf32>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 16 : i64, scale = 1.000000e+00 : f32, row = 4 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "row_of_quants_of_another_width"
+// CHECK: | Operation does not verify: launch.attention quant: table width against the result's: expected 64, got 128
+func.func @row_of_quants_of_another_width(%q: memref<1x128xf32>, %keys: memref<8x64xf32>, %values: memref<8x32xf32>, %position: memref<1xi32>, %quant: !tgraph.q8<4x128>) {
+  launch.attention(q = %q : memref<1x128xf32>, keys = %keys : memref<8x64xf32>, values = %values : memref<8x32xf32>, position = %position : memref<1xi32>, quant = %quant : !tgraph.q8<4x128>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 16 : i64, scale = 1.000000e+00 : f32, row = 1 : i64} covers [0]
+  func.return
+}

@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // attention
-// CHECK: driver.launch @attention::@attention_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "attention"}
+// CHECK: driver.launch @attention_64::@attention_64_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, 1 : i32, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "attention"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -16,7 +16,7 @@ func.func @step(
 // -----
 
 // windowed_with_sinks_quantized
-// CHECK: driver.launch @attention::@attention_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%s, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1] {label = "attention"}
+// CHECK: driver.launch @attention_64::@attention_64_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%s, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1] {label = "attention"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -26,5 +26,70 @@ func.func @step(
   %s = launch.constant #tgraph.checkpoint<"s"> : memref<4xf32>
   %y = launch.alloc : !tgraph.q8<1x128>
   launch.attention(q = %q : memref<1x128xf32>, keys = %k : memref<256x64xf32>, values = %v : memref<256x64xf32>, position = %position : memref<1xi32>, sinks = %s : memref<4xf32>, quant = %y : !tgraph.q8<1x128>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.767767e-01 : f32, window = 128 : i64} covers [0, 1]
+  func.return
+}
+
+// -----
+
+// gated_into_a_row: of the gate's row 1 (64 values on) into row 1 of both results
+// CHECK: driver.launch @attention_64::@attention_64_q2(%q, 64 : i32, 32 : i32, %k, {{.*}}%g + 256, 64 : i32, 2 : i32, %y + 256, 64 : i32, null, %z, 1 : i32, 2 : i32, 1 : i32, null) grid {{.*}} covers [0, 1, 2, 3] {label = "attention"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x64xf32> {tgraph.state = "q"},
+  %g: memref<2x64xf32> {tgraph.state = "g"},
+  %k: memref<256x64xf32> {tgraph.state = "k"},
+  %v: memref<256x64xf32> {tgraph.state = "v"}) attributes {launch.lifted = 4 : i64} {
+  %y = launch.alloc : memref<2x64xf32>
+  %z = launch.alloc : !tgraph.q8<2x64>
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<256x64xf32>, values = %v : memref<256x64xf32>, position = %position : memref<1xi32>, gate = %g : memref<2x64xf32>, out = %y : memref<2x64xf32>, quant = %z : !tgraph.q8<2x64>) {heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.767767e-01 : f32, gate_act = #launch<act sigmoid>, gate_offset = 64 : i64, row = 1 : i64} covers [0, 1, 2, 3]
+  func.return
+}
+
+// -----
+
+// values_in_the_key_rows: DeepSeek's absorbed heads of 576, the first 512 of a key row their values
+// CHECK: driver.launch @attention_512::@attention_512_q4(%q, 9216 : i32, 576 : i32, %t, 576 : i32, %t, 576 : i32, 576 : i32, %position, 1 : i32, {{.*}}) grid (4, {{.*}}) block (256, 1, 1) shared {{.*}} covers [0, 1] {label = "attention"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x9216xf32> {tgraph.state = "q"},
+  %t: memref<256x576xf32> {tgraph.state = "t"}) attributes {launch.lifted = 2 : i64} {
+  %y = launch.alloc : memref<1x8192xf32>
+  launch.attention(q = %q : memref<1x9216xf32>, keys = %t : memref<256x576xf32>, values = %t : memref<256x576xf32>, position = %position : memref<1xi32>, out = %y : memref<1x8192xf32>) {heads = 16 : i64, kv_heads = 1 : i64, head_dim = 576 : i64, value_dim = 512 : i64, scale = 7.216878e-02 : f32, v_pitch = 576 : i64, v_offset = 0 : i64} covers [0, 1]
+  func.return
+}
+
+// -----
+
+// a_position_of_this_step: it is read only once the launch ahead has ended
+// CHECK: driver.launch @attention_64::@attention_64_q2({{.*}}%at, 0 : i32, {{.*}}) grid {{.*}} covers [1] {label = "attention"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x64xf32> {tgraph.state = "q"},
+  %k: memref<256x64xf32> {tgraph.state = "k"},
+  %v: memref<256x64xf32> {tgraph.state = "v"}) attributes {launch.lifted = 2 : i64} {
+  %at = launch.alloc : memref<1xi32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.advance(x = %position : memref<1xi32>, out = %at : memref<1xi32>) {by = 1 : i64} covers [0]
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<256x64xf32>, values = %v : memref<256x64xf32>, position = %at : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.767767e-01 : f32} covers [1]
+  func.return
+}
+
+// -----
+
+// latent_chunk: keys end in the table's values from 32 on
+// CHECK: driver.launch @attention_tailed::@attention_tailed_128(%q, 384 : i32, 96 : i32, %k, 256 : i32, %v, 128 : i32, 32 : i32, %position, 1 : i32, 16 : i32, 64 : i32, %r, 128 : i32, %t + 128, 64 : i32, {{.*}}%o, 128 : i32, {{.*}}) grid (4, {{.*}}, 2) {{.*}} covers [0] {label = "latent_attend"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<16x384xf32> {tgraph.state = "q"},
+  %r: memref<16x128xf32> {tgraph.state = "r"},
+  %k: memref<256x256xf32> {tgraph.state = "k"},
+  %v: memref<256x128xf32> {tgraph.state = "v"},
+  %t: memref<256x64xf32> {tgraph.state = "t"}) attributes {launch.lifted = 1 : i64} {
+  %o = launch.alloc : memref<16x128xf32>
+  launch.latent_attend(q = %q : memref<16x384xf32>, q_rope = %r : memref<16x128xf32>, keys = %k : memref<256x256xf32>, values = %v : memref<256x128xf32>, table = %t : memref<256x64xf32>, position = %position : memref<1xi32>, out = %o : memref<16x128xf32>) {heads = 4 : i64, nope = 64 : i64, rope = 32 : i64, latent = 32 : i64, value_dim = 32 : i64, q_pitch = 96 : i64, q_offset = 0 : i64, scale = 1.020621e-01 : f32} covers [0]
   func.return
 }

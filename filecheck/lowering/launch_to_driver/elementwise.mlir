@@ -71,7 +71,7 @@ func.func @step(
 // -----
 
 // unary
-// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 3 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "unary"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 3 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32, 1 : i32, 0 : i32, null) grid {{.*}} covers [0] {label = "unary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -84,7 +84,7 @@ func.func @step(
 // -----
 
 // scale
-// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 8.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "scale"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 8.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32, 1 : i32, 0 : i32, null) grid {{.*}} covers [0] {label = "scale"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -97,7 +97,7 @@ func.func @step(
 // -----
 
 // quant
-// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 2 : i32) grid {{.*}} covers [0] {label = "quant"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 2 : i32, 1 : i32, 0 : i32, null) grid {{.*}} covers [0] {label = "quant"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

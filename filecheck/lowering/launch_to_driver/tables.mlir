@@ -79,7 +79,7 @@ func.func @step(
 // -----
 
 // view
-// CHECK: driver.launch @elementwise::@unary_rows(%a + 512, 64 : i32, 1 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [1] {label = "unary"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a + 512, 64 : i32, 1 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %y, 64 : i32, null, null, 0 : i32, 1 : i32, 0 : i32, null) grid {{.*}} covers [1] {label = "unary"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -113,5 +113,21 @@ func.func @step(
   %a: memref<1x64xf32> {tgraph.state = "a"}) attributes {launch.lifted = 2 : i64} {
   %y = launch.alloc : memref<1xi32>
   launch.arg_max(x = %a : memref<1x64xf32>, out = %y : memref<1xi32>, token = %token : memref<1xi32>, position = %position : memref<1xi32>) covers [0, 1]
+  func.return
+}
+
+// -----
+
+// set_row_quantized: the row's quantized form lands in row 2 of 4, beside its f32 form or alone
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, %t + 512, 64 : i32, null, %y, 1 : i32, 4 : i32, 2 : i32, null) grid {{.*}} covers [0] {label = "set_row"}
+// CHECK: driver.launch @elementwise::@unary_rows(%a, 64 : i32, 0 : i32, 1.000000e+00 : f32, 1 : i32, 64 : i32, null, 0 : i32, null, %y, 1 : i32, 4 : i32, 0 : i32, %position) grid {{.*}} covers [1] {label = "set_row"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %t: memref<4x64xf32> {tgraph.state = "t"},
+  %a: memref<1x64xf32> {tgraph.state = "a"}) attributes {launch.lifted = 2 : i64} {
+  %y = launch.alloc : !tgraph.q8<4x64>
+  launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<4x64xf32>, quant = %y : !tgraph.q8<4x64>) {row = 2 : i64} covers [0]
+  launch.set_row(source = %a : memref<1x64xf32>, at = %position : memref<1xi32>, quant = %y : !tgraph.q8<4x64>) covers [1]
   func.return
 }

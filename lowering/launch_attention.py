@@ -1,0 +1,90 @@
+"""The specs of attention: over tables, and over a latent table's expanded rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.ir import SSAValue
+
+from lanelink.dialects import launch
+from lanelink.dialects.launch.base import Placed, buffer_shape
+from lanelink.dialects.tgraph.attributes import Q8Type
+from lanelink.lowering.functions import Activation
+from lanelink.lowering.launch_operands import address, optional_address, placed, quantized, rows
+from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail, OutputGate
+from lanelink.lowering.selection.operands import Quantized, Rows
+
+
+def attention_spec(op: launch.AttentionOp) -> AttentionSpec:
+    """What an attention over tables asks of a kernel."""
+    m, _ = buffer_shape(op.q, op.name)
+    length, _ = buffer_shape(op.keys, op.name)
+    return AttentionSpec(
+        q=rows(op.q),
+        keys=rows(op.keys),
+        values=_from(op.values, op.v_offset),
+        position=address(op.position),
+        heads=op.heads.value.data,
+        kv_heads=op.kv_heads.value.data,
+        hd=op.head_dim.value.data,
+        vd=op.value_dim.value.data,
+        length=length,
+        m=m,
+        scale=op.scale.value.data,
+        window=None if op.window is None else op.window.value.data,
+        sinks=optional_address(op.sinks),
+        y=placed(op, op.out),
+        quantized=placed_quantized(op, op.quant),
+        v_unit=None if op.v_pitch is None else op.v_pitch.value.data,
+        gate=_gate(op),
+    )
+
+
+def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
+    """What an attention over expanded rows asks of a kernel: its keys end in the table's rotated values."""
+    m, _ = buffer_shape(op.q, op.name)
+    length, _ = buffer_shape(op.table, op.name)
+    heads, nope = op.heads.value.data, op.nope.value.data
+    return AttentionSpec(
+        q=_from(op.q, op.q_offset),
+        keys=rows(op.keys),
+        values=rows(op.values),
+        position=address(op.position),
+        heads=heads,
+        kv_heads=heads,
+        hd=nope + op.rope.value.data,
+        vd=op.value_dim.value.data,
+        length=length,
+        m=m,
+        scale=op.scale.value.data,
+        y=None if op.out is None else rows(op.out),
+        quantized=quantized(op.quant),
+        q_unit=op.q_pitch.value.data,
+        tail=KeyTail(nope, rows(op.q_rope), _from(op.table, op.latent)),
+    )
+
+
+def placed_quantized(op: Placed, quant: SSAValue | None) -> Quantized | None:
+    """A quantized result that lands in rows of a tensor as the op's f32 one does."""
+    written = quantized(quant)
+    if written is None or quant is None or (op.index is None and op.row is None):
+        return written
+    assert isinstance(quant.type, Q8Type)
+    row = address(op.index) if op.index is not None else 0 if op.row is None else op.row.value.data
+    return replace(written, rows=quant.type.shape[0], row=row)
+
+
+def _gate(op: launch.AttentionOp) -> OutputGate | None:
+    if op.gate is None or op.gate_act is None:
+        return None
+    return OutputGate(Activation(op.gate_act.data.value), _from(op.gate, op.gate_offset))
+
+
+def _from(value: SSAValue, offset: IntegerAttr[I64] | None) -> Rows:
+    """A buffer's rows from value `offset` of the first on, as wide."""
+    held = rows(value)
+    return held if offset is None else replace(held, address=held.address.at(4 * offset.value.data))
+
+
+__all__ = ["attention_spec", "latent_attend_spec", "placed_quantized"]
