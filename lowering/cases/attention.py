@@ -126,7 +126,7 @@ def _stored(b: Builder, spec: AttentionSpec, y: Floats, bound: Doubles, s: Atten
         b.results.append(FloatResult("y", after, tolerance))
         spec = replace(spec, y=Rows(b.put("y", before), y.shape[1], s.row))
     if s.planes:
-        layout = ActivationLayout(*after.shape, s.planes)
+        layout = ActivationLayout(rows, y.shape[1], s.planes)
         b.results.append(QuantizedResult("yq", layout, after, tolerance, "y" if s.f32 else None))
         b.put("yq", quantize(before, s.planes).pack())
         spec = replace(spec, quantized=Quantized(Address("yq"), s.planes, rows, s.row))
