@@ -1,4 +1,4 @@
-"""A model in GGUF, one file or all its shards: tensors in the kernels' formats as stored, others dequantized at load."""
+"""A model in GGUF, one file or all its shards; tensors in formats without kernels are dequantized at load."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
+from os.path import isfile
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import Checkpoint, CheckpointError, MappedFile, StoredTensor, shown
 from lanelink.frontend.fields import Fields
-from lanelink.frontend.gguf_header import GgufHeader, TensorInfo, Value, read_header
+from lanelink.frontend.gguf_header import MAGIC, GgufHeader, TensorInfo, read_header
 
 _KINDS = {
     GGMLQuantizationType.F32: Format.F32,
@@ -69,6 +70,17 @@ class DequantizedTensor(StoredTensor):
                 f"got some past it"
             )
         return out.reshape(-1).view(np.uint8)
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether `path` is to be read as GGUF: by its name, or by its first bytes."""
+    if path.suffix == ".gguf":
+        return True
+    try:
+        with path.open("rb") as file:
+            return isfile(path) and file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -147,4 +159,4 @@ def _tensor(file: MappedFile, info: TensorInfo) -> StoredTensor | None:
     return None
 
 
-__all__ = ["DequantizedTensor", "GgufModel", "Value", "open_gguf"]
+__all__ = ["DequantizedTensor", "GgufModel", "is_gguf", "open_gguf"]

@@ -38,7 +38,7 @@ LONGEST_TEXT = 1 << 24
 
 MOST_DIMENSIONS = 4
 
-_MAGIC = b"GGUF"
+MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _ALIGNMENT = "general.alignment"
 
@@ -130,7 +130,7 @@ class _Walk:
         self.file = file
         self.at = 0
         self.strings = 0
-        if file.size < len(_MAGIC) + _U32.size + 2 * _U64.size:
+        if file.size < len(MAGIC) + _U32.size + 2 * _U64.size:
             raise self.error("header", "a GGUF file of at least 24 bytes", f"{file.size}")
         self.data = file.data.data
 
@@ -138,9 +138,9 @@ class _Walk:
         return CheckpointError(f"{self.file.path}: {where}: expected {expected}, got {got}")
 
     def header(self) -> GgufHeader:
-        if (magic := bytes(self.data[: len(_MAGIC)])) != _MAGIC:
-            raise self.error("header", f"the bytes {_MAGIC!r} of a GGUF file", shown(magic))
-        self.at = len(_MAGIC)
+        if (magic := bytes(self.data[: len(MAGIC)])) != MAGIC:
+            raise self.error("header", f"the bytes {MAGIC!r} of a GGUF file", shown(magic))
+        self.at = len(MAGIC)
         version = self.number(_U32, "version")
         if version not in _VERSIONS:
             raise self.error("version", "2 or 3, of a little-endian file", str(version))

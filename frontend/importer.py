@@ -23,9 +23,12 @@ from lanelink.dialects.launch.target import TARGET, Numerics, preset
 from lanelink.dialects.tgraph import AdvanceOp, ArgMaxOp
 from lanelink.dialects.tgraph.lifted import INDEX
 from lanelink.dialects.tgraph.step import CARRY, LOGITS, POSITION, STATE, TOKEN
-from lanelink.frontend.checkpoint import CheckpointError
+from lanelink.frontend.checkpoint import Checkpoint, CheckpointError
 from lanelink.frontend.config import read_config
 from lanelink.frontend.decoder import decoder
+from lanelink.frontend.gguf_config import read_gguf_config
+from lanelink.frontend.gguf_file import is_gguf, open_gguf
+from lanelink.frontend.gguf_weights import GgufWeights
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.shapes import DecoderConfig
 from lanelink.frontend.step_builder import StepBuilder
@@ -46,7 +49,8 @@ def import_checkpoint(
     no_weights: bool = False,
     rope_format: Format = Format.F32,
 ) -> ModuleOp:
-    """One step of the model in `path`, a Hugging Face directory, as a verified module with one function, `@step`.
+    """One step of the model in `path`, a Hugging Face directory or a GGUF file, as a verified module with one function,
+    `@step`.
 
     `context`: rows of each key and value table. `rows`: tokens of one sequence that a step takes. `numerics`: how
     products by block formats take their activations; int8 where there are such products, else dequant. `quantize`:
@@ -61,10 +65,9 @@ def import_checkpoint(
     Raises CheckpointError where the checkpoint or an option does not fit, ValueError for an unknown target. The tensors
     themselves are not read.
     """
-    config = read_config(path)
+    config, weights = read_model(path, no_weights=no_weights)
     context = min(config.max_context, DEFAULT_CONTEXT) if context is None else context
     _check_options(path, config, context, rows)
-    weights: Weights = AbsentWeights(config.stored) if no_weights else StoredWeights(open_directory(path))
     if quantize is not None:
         weights = QuantizedWeights(weights, quantize)
     func, formats = _step(config, weights, context, rows, rope_format)
@@ -73,6 +76,22 @@ def import_checkpoint(
     module = ModuleOp([func], {TARGET: preset(target, numerics)})
     module.verify()
     return module
+
+
+def read_model(path: Path, *, no_weights: bool = False) -> tuple[DecoderConfig, Weights]:
+    """The configuration and the weights of the model in `path`, a GGUF file (or one of its shards) or a Hugging Face
+    directory. A GGUF file's header says both, so that `no_weights` makes no difference there."""
+    if is_gguf(path):
+        model = open_gguf(path)
+        config = read_gguf_config(model)
+        return config, GgufWeights(model, config)
+    config = read_config(path)
+    return config, AbsentWeights(config.stored) if no_weights else StoredWeights(open_directory(path))
+
+
+def open_checkpoint(path: Path) -> Checkpoint:
+    """The tensors of the model in `path`, as `read_model` finds them, under their files' own names."""
+    return open_gguf(path).checkpoint if is_gguf(path) else open_directory(path)
 
 
 def _check_options(path: Path, config: DecoderConfig, context: int, rows: int) -> None:

@@ -59,7 +59,15 @@ class YarnRope:
     """What both tables are multiplied by, which the product of a query and a key then has squared."""
 
 
-Rope = DefaultRope | LinearRope | Llama3Rope | YarnRope
+@dataclass(frozen=True)
+class DividedRope:
+    """Every pair's frequency divided by a number of its own (a GGUF file's form of Llama 3.1's rotation)."""
+
+    theta: float
+    divisors: tuple[float, ...]
+
+
+Rope = DefaultRope | LinearRope | Llama3Rope | YarnRope | DividedRope
 
 
 def magnitude_scale(factor: float, magnitude: float = 1.0) -> float:
@@ -88,6 +96,8 @@ def inverse_frequencies(rope: Rope, head_dim: int) -> NDArray[np.float32]:
             return frequencies / f32(factor)
         case Llama3Rope():
             return _llama3(rope, frequencies)
+        case DividedRope(divisors=divisors):
+            return (frequencies / np.array(divisors, np.float32)).astype(np.float32)
         case YarnRope():
             return _yarn(rope, f32(rope.theta) ** exponents)
 

@@ -23,8 +23,7 @@ from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.failures import InputError, run_command
 from lanelink.frontend.checkpoint import CheckpointError
-from lanelink.frontend.hugging_face import open_directory
-from lanelink.frontend.importer import import_checkpoint
+from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, open_text
 from lanelink.lowering.runtime.backend import generate
 from lanelink.quotes import check_quotes
@@ -54,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _import_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=_import)
-    parser.add_argument("checkpoint", type=Path, metavar="CKPT", help="a Hugging Face directory")
+    parser.add_argument("checkpoint", type=Path, metavar="CKPT", help="a Hugging Face directory, or a GGUF file")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="STEP.mlir")
     parser.add_argument("--context", type=_count, metavar="N", help="positions the key and value tables hold")
     parser.add_argument("--rows", type=_count, default=1, metavar="R", help="tokens of one sequence a step takes")
@@ -76,7 +75,7 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
 def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=_run)
     parser.add_argument("step", type=Path, metavar="STEP.mlir")
-    parser.add_argument("--weights", type=Path, required=True, metavar="CKPT")
+    parser.add_argument("--weights", type=Path, required=True, metavar="CKPT", help="what the step was imported from")
     parser.add_argument("--backend", choices=BACKENDS, required=True)
     prompt = parser.add_mutually_exclusive_group(required=True)
     prompt.add_argument("--prompt", metavar="TEXT")
@@ -136,7 +135,7 @@ def read_module(path: Path) -> ModuleOp:
 
 def _run(options: argparse.Namespace) -> None:
     module = read_module(options.step)
-    source = open_directory(options.weights)
+    source = open_checkpoint(options.weights)
     with _bar("loading weights", None) as loading:
 
         def loaded(name: str) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.checkpoint import Adjust, CheckpointAttr, StoredUnit, StoredViewAttr
-from lanelink.lowering.formats import FormatError, file_rows
+from lanelink.lowering.formats import FormatError, decode, file_rows
 
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
@@ -46,11 +46,13 @@ class Source(Protocol):
         ...
 
 
-def read_stored(attr: CheckpointAttr, source: Source, shape: tuple[int, ...]) -> tuple[Format, Bytes]:
+def read_stored(
+    attr: CheckpointAttr, source: Source, shape: tuple[int, ...], *, as_values: bool = False
+) -> tuple[Format, Bytes]:
     """
     The stored rows that a constant of sizes `shape` is made of: their format, and u8 [rows, bytes of a row] of
     shape[-1] values each. A whole tensor, and a view of rows that follow one another, are the checkpoint's own bytes,
-    not a copy.
+    not a copy. `as_values`: the constant is plain values, so that blocks may be decoded for a view of their values.
 
     Raises WeightError where the tensors, or what is seen of them, are not of that shape, and what `source` raises.
     """
@@ -79,6 +81,9 @@ def read_stored(attr: CheckpointAttr, source: Source, shape: tuple[int, ...]) ->
         if stored_cols != cols:
             raise WeightError(f"tensor '{name}': expected rows of {cols} values to view, got {stored_cols}")
         return first.format, _seen(name, view, data)
+    if first.format.is_block and as_values:
+        values = decode(first.format, data.shape[0], stored_cols, data)
+        return Format.F32, _seen(name, view, values.reshape(-1, 1).view(np.uint8)).reshape(-1, 4 * cols)
     if first.format.is_block:
         raise WeightError(f"tensor '{name}': expected f32, f16 or bf16 to view by values, got {first.format.value}")
     seen = _seen(name, view, data.reshape(-1, first.format.block_bytes))

@@ -160,7 +160,7 @@ def _shape(op: ConstantOp) -> tuple[int, ...]:
 
 def _from_checkpoint(op: ConstantOp, attr: CheckpointAttr, source: Source) -> StoredRows | Floats:
     kind, shape, name = op.result.type, _shape(op), attr.tensor.data
-    stored, data = read_stored(attr, source, shape)
+    stored, data = read_stored(attr, source, shape, as_values=not isinstance(kind, RowsType))
     rows, cols = data.shape[0], shape[-1] if shape else 1
     try:
         if not isinstance(kind, RowsType):

@@ -117,6 +117,13 @@ def values(attr: CheckpointAttr, *shape: int, **tensors: Held) -> Array:
     return resolve(ModuleOp([op]), Tensors(**tensors)).values(op)
 
 
+def test_values_of_blocks():
+    """Plain values may come from blocks, which are decoded before they are viewed."""
+    stored = held(draw(4, 32), Format.Q8_0)
+    attr = CheckpointAttr("w", view=StoredViewAttr(VALUES, [32, 2], [1, 64], 32))
+    np.testing.assert_array_equal(values(attr, 32, 2, w=stored), decode(Format.Q8_0, 4, 32, stored.bytes)[1::2].T)
+
+
 def test_adjusted_values():
     x = np.array([-0.5, 0.25, 3], np.float32)
     np.testing.assert_array_equal(values(CheckpointAttr("w", adjust=Adjust.PLUS_ONE), 3, w=held(x)), x + 1)
