@@ -10,7 +10,7 @@ from lanelink.dialects.tgraph import Adjust, CheckpointAttr, StoredUnit, StoredV
 from lanelink.frontend.checkpoint import CheckpointError, shown
 from lanelink.frontend.gguf_config import ARCHITECTURE
 from lanelink.frontend.gguf_file import GgufModel
-from lanelink.frontend.shapes import Attention, DecoderConfig, DeltaNet, Mixture
+from lanelink.frontend.shapes import Attention, DecoderConfig, DeltaNet, LatentAttention, Mixture
 from lanelink.frontend.weights import Found, Place, found_at
 
 _WHOLE = {
@@ -80,6 +80,9 @@ _RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 """Parts that an architecture's converter names otherwise."""
 
+_HEAD_STACKS = ("self_attn.k_b_proj.weight", "self_attn.v_b_proj.weight")
+"""Latent attention's matrices, one a head, where they have been split from one another."""
+
 _LAYER = re.compile(r"model\.layers\.(\d+)\.(.+)")
 _PERMUTED = "llama"
 """The architecture whose query and key rows are kept a turned pair side by side."""
@@ -123,6 +126,9 @@ class GgufWeights:
         layer, part = self.config.layers[int(parsed[1])], parsed[2]
         if part.startswith("mlp.experts.") and isinstance(layer.feed_forward, Mixture):
             return self._stacked(name, shape, layer.feed_forward.experts)
+        if isinstance(layer.mixer, LatentAttention) and part in _HEAD_STACKS and self.holds(name):
+            heads = layer.mixer.heads
+            return Place(CheckpointAttr(self._stored(name)), (heads, shape[0] // heads, shape[1]))
         if isinstance(layer.mixer, DeltaNet):
             return self._delta(int(parsed[1]), part, shape, layer.mixer)
         if isinstance(layer.mixer, Attention) and self._architecture == _PERMUTED:

@@ -96,15 +96,21 @@ def _halves(part: LatentAttention, *outer: tuple[int, int]) -> tuple[tuple[int, 
 
 
 def _key_matrix(step: StepBuilder, part: LatentAttention) -> SSAValue:
-    """W_uk of every head, a row an input of the absorbing product: [heads · nope, kv_rank]."""
+    """W_uk of every head, a row an input of the absorbing product: [heads · nope, kv_rank]; where the checkpoint keeps
+    a matrix of keys alone, a row an output of it: [heads · kv_rank, nope]."""
+    name = "k_b_proj.weight"
+    if step.weights.holds(step.full_name(name)):
+        return step.matrix(name, part.heads * part.kv_rank, part.nope, transposed=True)
     rows, place = part.heads * part.nope, _up(step, part, part.nope, 0)
-    return step.matrix("k_b_proj.weight", rows, part.kv_rank, transposed=False, place=place)
+    return step.matrix(name, rows, part.kv_rank, transposed=False, place=place)
 
 
 def _value_matrix(step: StepBuilder, part: LatentAttention) -> SSAValue:
-    """W_uv of every head, a row an output: [heads · value_dim, kv_rank]."""
-    rows, place = part.heads * part.value_dim, _up(step, part, part.value_dim, part.nope)
-    return step.matrix("v_b_proj.weight", rows, part.kv_rank, transposed=True, place=place)
+    """W_uv of every head, a row an output: [heads · value_dim, kv_rank], of a matrix of its own or of both's."""
+    name = "v_b_proj.weight"
+    has_own = step.weights.holds(step.full_name(name))
+    place = None if has_own else _up(step, part, part.value_dim, part.nope)
+    return step.matrix(name, part.heads * part.value_dim, part.kv_rank, transposed=True, place=place)
 
 
 def _up(step: StepBuilder, part: LatentAttention, rows: int, offset: int) -> Place:

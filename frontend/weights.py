@@ -37,7 +37,7 @@ class Weights(Protocol):
     """
 
     def holds(self, name: str) -> bool:
-        """Whether there is a tensor `name`, a Hugging Face layout's, of any shape: layouts differ."""
+        """Whether the checkpoint keeps the tensor `name` as one of its own, of whatever shape: layouts differ."""
         ...
 
     def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
