@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from gguf import GGUFReader
 from gguf.quants import dequantize
+from gguf_convert import convert_deepseek, convert_gemma3
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import Rewriter
 
@@ -162,3 +163,23 @@ def test_int8_beside_the_peer(name: str):
         ratios += ((found * expected).sum(1) / (expected * expected).sum(1) - 1).tolist()
     for values in (np.array(differences), np.array(ratios)):
         assert abs(values.mean()) < 3 * values.std(ddof=1) / np.sqrt(len(values))
+
+
+CONVERTED = {
+    "deepseek_v2": lambda path, out: convert_deepseek(path, out),
+    "deepseek_v2, one matrix of keys and values": lambda path, out: convert_deepseek(path, out, apart=False),
+    "deepseek_v3": lambda path, out: convert_deepseek(path, out),
+    "gemma3_text": lambda path, out: convert_gemma3(path, out, as_flags=True),
+    "gemma3_text, windows by their interval": lambda path, out: convert_gemma3(path, out, as_flags=False),
+}
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_architectures_without_a_file(tmp_path: Path, name: str):
+    """Converted here under the gguf package's own names of keys and tensors: the oracle's logits, as above."""
+    family = name.partition(",")[0]
+    path = CONVERTED[name](MODELS / family, tmp_path / "m.gguf")
+    oracle = arrays(MODELS / family / "oracle.npz")
+    for p in range(3):
+        logits = prompt_step(path, oracle[f"prompt{p}"])[-1]
+        np.testing.assert_allclose(logits, oracle[f"prompt{p}_logits"], atol=1e-4, rtol=0)
