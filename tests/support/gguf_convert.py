@@ -1,4 +1,4 @@
-"""Small checkpoints as GGUF files where the format's own converter made none: the names of tensors and keys are the gguf
+"""Small checkpoints as GGUF files where the format's own converter made none: names of tensors and keys are the gguf
 package's, what the converter does to tensors is done here."""
 
 from __future__ import annotations
