@@ -84,6 +84,9 @@ def step_io(func: FuncOp) -> StepIo:
             continue
         if not isinstance(name, StringAttr) or name.data in states.values():
             raise VerifyException(f"{where} argument {k}: expected {STATE} to be a name of its own, got {name}")
+        if not name.data.isascii():
+            # xDSL would read it back from text as bytes.
+            raise VerifyException(f"{where} argument {k}: expected {STATE} to be a name in ASCII, got {name.data!r}")
         states[k] = name.data
     return StepIo(
         token=tokens[0],

@@ -109,6 +109,11 @@ def test_a_step_without_position_or_logits():
             'step @step argument 2: expected tgraph.state to be a name of its own, got "keys"',
         ),
         (
+            f'{TOKEN}, tensor<4xf32> {{tgraph.state = "clés"}}',
+            "tensor<4xf32> {tgraph.carry = 1}",
+            "step @step argument 1: expected tgraph.state to be a name in ASCII, got 'clés'",
+        ),
+        (
             f"{TOKEN}, {STATE}",
             "tensor<1xi32> {tgraph.carry = 0}, tensor<4x8xf32>",
             "step @step: expected each state among the results, got none for 'keys'",
