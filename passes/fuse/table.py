@@ -36,7 +36,6 @@ WALKS: tuple[Walk, ...] = (
     # are gathered before any of their sets lands in place.
     (
         GEMM_BIAS,
-        ADD_NORM,
         QK_NORM_ROPE,
         GLU_ACT_MUL,
         EMBED_SCALE,
@@ -44,21 +43,25 @@ WALKS: tuple[Walk, ...] = (
         MOE_TOKEN_SORT,
         GDN_GATING,
     ),
-    # What is read and what lands in place; what those and the first walk's are parts of; the gated pair, met before the
-    # quantize that reads it; quantized results.
+    # What is read in place; gated units, met before the quantize that reads them; a mixture with its shared expert,
+    # whose sum is theirs before it is the residual sum of the norm that reads it.
     (
         PART_IN_PLACE,
+        ATTN_OUTPUT_GATE,
+        GEMV_GATE_UP_GLU,
+        GLU_ACT_MUL_QUANT,
+        SHARED_EXPERT_FUSION,
+        ADD_NORM,
+    ),
+    # What lands in place; what else those and the walks before are parts of; quantized results.
+    (
         UNITS_IN_PLACE,
         ROW_IN_PLACE,
         NORM_THEN_ADD,
         CONV_SILU_L2NORM,
         GDN_GATE_PROJECTIONS,
-        ATTN_OUTPUT_GATE,
-        GEMV_GATE_UP_GLU,
-        SHARED_EXPERT_FUSION,
         NORM_QUANT,
         ADD_NORM_QUANT,
-        GLU_ACT_MUL_QUANT,
         ATTN_OUTPUT_QUANT,
         GDN_OUTPUT_QUANT,
         GEMV_QUANT,

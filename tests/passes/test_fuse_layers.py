@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from layer_texts import DELTA, GATED_ATTENTION, LATENT, MIXTURE, SANDWICH, step_text
+from layer_texts import DELTA, GATED_ATTENTION, LATENT, MIXTURE, MIXTURE_NORMED, SANDWICH, step_text
 from layers import LayerComposer
 from levels import parsed
 from xdsl.context import Context
@@ -95,6 +95,7 @@ BECOMES = {
     ),
     "latent": (LATENT, ["merged_qkv", "row_in_place", "mla", "gemv_norm_epilogue"]),
     "mixture": (MIXTURE, ["moe_deferred_finalize"]),
+    "mixture, normed": (MIXTURE_NORMED, ["moe_deferred_finalize", "tgraph.elementwise"]),
     "sandwich": (SANDWICH, ["gemv_gate_up_glu", "gemv_norm_epilogue"]),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from layer_texts import DELTA, GATED_ATTENTION, LATENT, MIXTURE, SANDWICH, step_text
+from layer_texts import DELTA, GATED_ATTENTION, LATENT, MIXTURE, MIXTURE_NORMED, SANDWICH, step_text
 from levels import parsed
 from pytest import MonkeyPatch
 from xdsl.context import Context
@@ -50,7 +50,7 @@ FAULTS: dict[str, tuple[str, str, Attribute, Attribute | None]] = {
 
 
 def step(numerics: Numerics, format: str = "bf16") -> ModuleOp:
-    text = step_text([DELTA, GATED_ATTENTION, LATENT, MIXTURE, SANDWICH])
+    text = step_text([DELTA, GATED_ATTENTION, LATENT, MIXTURE, MIXTURE_NORMED, SANDWICH])
     module = parsed(text.replace("!tgraph.rows<bf16", f"!tgraph.rows<{format}"))
     module.attributes[TARGET] = preset("h200", numerics)
     return module

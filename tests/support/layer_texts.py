@@ -136,6 +136,9 @@ MIXTURE = [
     norm("%h1", "%x1"),
 ]
 
+MIXTURE_NORMED = [*MIXTURE[:-2], norm("%h1", "%ms"), two("%x1", "add", "%x", "%h1")]
+"""A mixture whose sum with its shared expert is normed before it meets the residual."""
+
 SANDWICH = [
     product("%g", "%h", "%w", 64),
     product("%u", "%h", "%w", 64),

@@ -245,3 +245,30 @@ func.func @two_norms(%x: tensor<1x64xf32>, %res: tensor<1x64xf32>, %n: tensor<64
   %g = tgraph.fused_row rms %m weight %n : tensor<64xf32> cols 64 eps 1.000000e-06 : tensor<1x64xf32>
   func.return %h, %g : tensor<1x64xf32>, tensor<1x64xf32>
 }
+
+// With its shared expert, their sum normed: the sum is the mixture's before it is the norm's residual.
+// CHECK-LABEL: func.func @shared_expert
+func.func @shared_expert(%x: tensor<1x64xf32>, %n: tensor<64xf32>, %r: !tgraph.rows<bf16, 4x64, transposed>, %wg: !tgraph.rows<bf16, 128x64, transposed>,
+    %wu: !tgraph.rows<bf16, 128x64, transposed>, %wd: !tgraph.rows<bf16, 256x32, transposed>, %sd: !tgraph.rows<bf16, 64x128, transposed>) -> tensor<1x64xf32> {
+  // CHECK-NEXT: %h = tgraph.fused moe_deferred_finalize({{.*}}) -> (tensor<1x64xf32>) {
+  // CHECK-NEXT:   %s = tgraph.fused shared_expert_fusion(
+  // CHECK-NEXT:     tgraph.moe
+  // CHECK:          tgraph.fused gemv_gate_up_glu(
+  // CHECK:          tgraph.elementwise add
+  // CHECK-NEXT:     tgraph.yield
+  // CHECK-NEXT:   }
+  // CHECK-NEXT:   %h_1 = tgraph.fused_row rms %s
+  // CHECK-NEXT:   tgraph.yield %h_1
+  // CHECK-NEXT: }
+  // CHECK-NEXT: func.return
+  %m = tgraph.moe softmax silu %x, %r, %wg, %wu, %wd experts 4 top_k 2 hidden 32
+    : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>,
+      !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %g = tgraph.matmul %x, %wg : (tensor<1x64xf32>, !tgraph.rows<bf16, 128x64, transposed>) -> tensor<1x128xf32>
+  %u = tgraph.matmul %x, %wu : (tensor<1x64xf32>, !tgraph.rows<bf16, 128x64, transposed>) -> tensor<1x128xf32>
+  %a = tgraph.swiglu %g, %u : (tensor<1x128xf32>, tensor<1x128xf32>) -> tensor<1x128xf32>
+  %d = tgraph.matmul %a, %sd : (tensor<1x128xf32>, !tgraph.rows<bf16, 64x128, transposed>) -> tensor<1x64xf32>
+  %s = tgraph.elementwise add %d, %m : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+  %h = tgraph.fused_row rms %s weight %n : tensor<64xf32> cols 64 eps 1.000000e-06 : tensor<1x64xf32>
+  func.return %h : tensor<1x64xf32>
+}
