@@ -1,4 +1,4 @@
-"""The table of refusals, row by row: what each refuses stops the command, and its legal neighbour becomes launches."""
+"""The table of refusals, row by row: what each refuses ends the command, and its legal neighbour links."""
 
 from __future__ import annotations
 
