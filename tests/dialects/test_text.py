@@ -1,4 +1,4 @@
-"""Numbers in attributes keep every bit in text: infinities, NaNs, zeros of either sign, subnormals, all their digits."""
+"""Numbers in attributes keep every bit in text: infinities, NaNs, zeros of either sign, subnormals, all digits."""
 
 from __future__ import annotations
 
