@@ -21,7 +21,7 @@ from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.pipeline import PASSES, Level
 from lanelink.validate import ValidatedPipeline
 
-TO_A_PLAN = [*(kind() for kind in PASSES[: Level.LAUNCHES.value]), PlanBuffersPass()]
+TO_A_PLAN = [*(kind() for kind in PASSES[: Level.SCHEDULED.value]), PlanBuffersPass()]
 
 
 @st.composite
@@ -31,7 +31,7 @@ def steps(draw: st.DrawFn) -> Drawn:
     return Drawn(module)
 
 
-LEVELS = ("number-ops", "fuse", "link")
+LEVELS = ("number-ops", "fuse", "link", "schedule-norms")
 """The passes that end a level."""
 
 
