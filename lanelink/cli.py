@@ -21,6 +21,9 @@ from xdsl.universe import Universe
 from lanelink.backends import BACKENDS, open_backend
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
+from lanelink.explain import explain
+from lanelink.explain_page import page
+from lanelink.explain_page import text as table
 from lanelink.failures import InputError, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
@@ -48,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _import_options(commands.add_parser("import", help="write a checkpoint's decoding step as a tensor graph"))
     _run_options(commands.add_parser("run", help="decode with a step and its weights"))
+    _explain_options(commands.add_parser("explain", help="say what each launch of a step does, and why it ends there"))
     return parser
 
 
@@ -82,6 +86,13 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     prompt.add_argument("--ids", type=_ids, metavar="1,2,3")
     parser.add_argument("-n", type=_count, required=True, metavar="N", help="tokens to generate")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _explain_options(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=_explain)
+    parser.add_argument("step", type=Path, metavar="STEP.mlir")
+    parser.add_argument("--all", action="store_true", help="every launch for itself, not one line for those alike")
+    parser.add_argument("--html", type=Path, metavar="PAGE.html", help="write a page instead of printing a table")
 
 
 def _whole(text: str) -> int:
@@ -131,6 +142,14 @@ def read_module(path: Path) -> ModuleOp:
     module = Parser(ctx, text, str(path)).parse_module()
     verify_module(module)
     return module
+
+
+def _explain(options: argparse.Namespace) -> None:
+    found = explain(read_module(options.step))
+    if options.html is None:
+        print(table(found, options.all))
+    else:
+        write_whole(options.html, page(found, options.all))
 
 
 def _run(options: argparse.Namespace) -> None:
