@@ -1,6 +1,6 @@
 """Every kernel on a GPU: right against its meaning over all cases, then timed at the shapes of an 8B decoder.
 
-    python benchmarks/device_kernels.py [--cases] [--times] [--step] [--match WORD]
+    python benchmarks/device_kernels.py [--cases] [--step N] [--attention] [--match WORD]
 
 Times are of graphs whose launches each read fresh weights, with programmatic dependent launch; GB/s counts the bytes
 of weights alone.
@@ -205,6 +205,7 @@ def step_specs(device: Device, d: Decoder, format: Format, planes: int) -> tuple
                 *(d.hd, d.hd, d.context, 1, d.hd**-0.5),
                 y=y,
                 quantized=quantized,
+                early=True,
             )
         )
         out = GemvPart(w(f"wo{i}", d.hidden, q_width), d.hidden, None)
@@ -260,6 +261,69 @@ def steps_agree(device: Device, calls: list[KernelCall]) -> bool:
     return outputs[0] == outputs[1]
 
 
+@dataclass(frozen=True)
+class AttentionTiming:
+    """An attention to time: its heads, and the positions it is timed at."""
+
+    words: str
+    heads: int
+    kv_heads: int
+    hd: int
+    vd: int
+    positions: tuple[int, ...]
+    window: int | None = None
+    inside: bool = False
+
+    def spec(self, layer: int, length: int) -> AttentionSpec:
+        """One layer's launch over tables of its own."""
+        keys = Rows(Address(f"keys{layer}"), self.kv_heads * self.hd)
+        values = keys if self.inside else Rows(Address(f"values{layer}"), self.kv_heads * self.vd)
+        q, y = Rows(Address("q"), self.heads * self.hd), Rows(Address("y"), self.heads * self.vd)
+        return AttentionSpec(
+            *(q, keys, values, Address("position"), self.heads, self.kv_heads, self.hd, self.vd, length, 1),
+            *(self.hd**-0.5, self.window),
+            y=y,
+            v_unit=self.hd if self.inside else None,
+            early=True,
+        )
+
+
+ATTENTIONS = (
+    AttentionTiming("Qwen3-8B", 32, 8, 128, 128, (63, 511, 2047, 4095)),
+    AttentionTiming("Qwen3-0.6B", 16, 8, 128, 128, (511, 4095)),
+    AttentionTiming("gpt-oss, sliding", 64, 8, 64, 64, (511, 4095), window=128),
+    AttentionTiming("Qwen3-Next", 16, 2, 256, 256, (511, 4095)),
+    AttentionTiming("DeepSeek-V3, absorbed", 128, 1, 576, 512, (511, 4095), inside=True),
+)
+
+
+def time_attention(device: Device, layers: int = 36, length: int = 4096) -> None:
+    """Times attention of one row alone, as many launches as a model has layers, each over tables of its own."""
+    rng = np.random.default_rng(5)
+    for timing in ATTENTIONS:
+        for name, width in (("keys", timing.hd), ("values", timing.vd)):
+            table = rng.standard_normal((length, timing.kv_heads * width), np.float32)
+            first = device.put(f"{name}0", table)
+            for layer in range(1, layers):
+                device.copy(f"{name}{layer}", first, table.nbytes)
+        device.put("q", rng.standard_normal(timing.heads * timing.hd).astype(np.float32))
+        device.alloc("y", 4 * timing.heads * timing.vd, fill=0)
+        calls = [select(timing.spec(layer, length), device.chip) for layer in range(layers)]
+        device.put("position", np.array([0], np.int32))
+        device.scratch(calls)
+        graph = device.graph(calls, overlap=True)
+        for at in timing.positions:
+            device.put("position", np.array([at], np.int32))
+            each = device.timed(lambda graph=graph: device.replay(graph)).median / layers
+            seen = min(at + 1, timing.window or at + 1)
+            read = 4 * seen * timing.kv_heads * (timing.hd + (0 if timing.inside else timing.vd))
+            words = f"{timing.words} at {at}"
+            grid = "x".join(map(str, calls[0].grid))
+            speed = read / each / 1e3
+            print(f"attention {words:34} {calls[0].entry:17} grid {grid:9} {each:8.2f} µs {speed:7.0f} GB/s")
+        device.free()
+
+
 def kinds_of(calls: list[KernelCall]) -> dict[str, list[KernelCall]]:
     """Calls of one entry, grid and sizes, together."""
     kinds: dict[str, list[KernelCall]] = {}
@@ -293,14 +357,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--cases", action="store_true", help="check every case")
     parser.add_argument("--step", type=int, default=0, help="time this many forms of a decoding step")
+    parser.add_argument("--attention", action="store_true", help="time attention alone")
     parser.add_argument("--match", default="", help="only cases whose name has this")
     parser.add_argument("--layers", type=int, default=36)
     options = parser.parse_args()
-    every = not options.cases and not options.step
+    every = not options.cases and not options.step and not options.attention
     device = Device()
     print(device.chip)
     wrong = check_cases(device, options.match) if every or options.cases else 0
     device.free()
+    if every or options.attention:
+        time_attention(device)
     for format, planes in list(runs())[: 4 if every else options.step]:
         time_step(device, Decoder(layers=options.layers), format, planes)
     return 1 if wrong else 0

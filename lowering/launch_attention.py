@@ -9,10 +9,12 @@ from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Placed, buffer_shape
-from lanelink.dialects.tgraph.attributes import Q8Type
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.launch_operands import address, optional_address, placed, quantized, rows
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail, OutputGate
+from lanelink.lowering.selection.calls import SelectionError
+from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.operands import Quantized, Rows
 
 
@@ -65,6 +67,37 @@ def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
     )
 
 
+def latent_keys_spec(op: launch.LatentKeysOp) -> LatentSpec:
+    """What every head's keys ask of a kernel."""
+    return _expansion(op, rows_are_outputs=False)
+
+
+def latent_values_spec(op: launch.LatentValuesOp) -> LatentSpec:
+    """What every head's values ask of a kernel."""
+    return _expansion(op, rows_are_outputs=True)
+
+
+def _expansion(op: launch.LatentKeysOp | launch.LatentValuesOp, rows_are_outputs: bool) -> LatentSpec:
+    """`rows_are_outputs`: what a transposed matrix's stored rows are; they are the other otherwise."""
+    kind = op.w.type
+    if not isinstance(kind, RowsType) or not isinstance(op.w.owner, launch.ConstantOp):
+        raise SelectionError(f"{op.name} w", "a constant of checkpoint rows", kind)
+    length, _ = buffer_shape(op.table, op.name)
+    return LatentSpec(
+        table=rows(op.table),
+        weights=address(op.w),
+        format=kind.format.data,
+        by_outputs=kind.is_transposed == rows_are_outputs,
+        heads=op.heads.value.data,
+        latent=op.latent.value.data,
+        width=op.width.value.data,
+        m=op.rows.value.data,
+        length=length,
+        position=address(op.position),
+        y=rows(op.out),
+    )
+
+
 def placed_quantized(op: Placed, quant: SSAValue | None) -> Quantized | None:
     """A quantized result that lands in rows of a tensor as the op's f32 one does."""
     written = quantized(quant)
@@ -87,4 +120,4 @@ def _from(value: SSAValue, offset: IntegerAttr[I64] | None) -> Rows:
     return held if offset is None else replace(held, address=held.address.at(4 * offset.value.data))
 
 
-__all__ = ["attention_spec", "latent_attend_spec", "placed_quantized"]
+__all__ = ["attention_spec", "latent_attend_spec", "latent_keys_spec", "latent_values_spec", "placed_quantized"]

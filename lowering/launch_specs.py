@@ -12,7 +12,13 @@ from lanelink.dialects.launch.base import Launch, Placed, buffer_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
-from lanelink.lowering.launch_attention import attention_spec, latent_attend_spec, placed_quantized
+from lanelink.lowering.launch_attention import (
+    attention_spec,
+    latent_attend_spec,
+    latent_keys_spec,
+    latent_values_spec,
+    placed_quantized,
+)
 from lanelink.lowering.launch_delta import (
     conv_parts_spec,
     conv_spec,
@@ -210,6 +216,8 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.RopeOp, _rope),
         _rule(launch.RopePartsOp, rope_parts_spec),
         _rule(launch.AttentionOp, attention_spec),
+        _rule(launch.LatentKeysOp, latent_keys_spec),
+        _rule(launch.LatentValuesOp, latent_values_spec),
         _rule(launch.LatentAttendOp, latent_attend_spec),
         _rule(launch.ArgMaxOp, _arg_max),
         _rule(launch.AdvanceOp, _advance),

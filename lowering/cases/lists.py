@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.cases import delta, norms, others, products
+from lanelink.lowering.cases import delta, latent, norms, others, products
 from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.norms import NormShape
@@ -43,6 +43,7 @@ def small() -> Iterator[Case]:
     yield from small_attention()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
     yield from delta.small()
+    yield from latent.small()
 
 
 def _small_products() -> Iterator[Case]:
@@ -180,6 +181,7 @@ def full() -> Iterator[Case]:
     for hd, at, m in product((32, 64, 80, 96, 112, 128, 256), (0, 1, 31, 32, 1000), (1, 3)):
         yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
     yield from full_attention()
+    yield from latent.full()
     for m, cols in product((1, 3, 17), (32, 96, 160, 4544, 5120, 16384)):
         yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))
         yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)

@@ -93,3 +93,21 @@ func.func @step(
   launch.latent_attend(q = %q : memref<16x384xf32>, q_rope = %r : memref<16x128xf32>, keys = %k : memref<256x256xf32>, values = %v : memref<256x128xf32>, table = %t : memref<256x64xf32>, position = %position : memref<1xi32>, out = %o : memref<16x128xf32>) {heads = 4 : i64, nope = 64 : i64, rope = 32 : i64, latent = 32 : i64, value_dim = 32 : i64, q_pitch = 96 : i64, q_offset = 0 : i64, scale = 1.020621e-01 : f32} covers [0]
   func.return
 }
+
+// -----
+
+// latent_halves: keys by a matrix stored as the query's absorption multiplies by it, values by one stored by outputs
+// CHECK: driver.launch @latent_q8_0::@latent_q8_0_by_outputs(%t, 64 : i32, %wk, 256 : i32, 32 : i32, 32 : i32, 32 : i32, 64 : i32, 256 : i32, 128 : i32, %position, %k, 256 : i32) grid (4, 2, 1) block (256, 1, 1) covers [0] {label = "latent_keys"}
+// CHECK: driver.launch @latent_bf16::@latent_bf16_by_inputs(%t, 64 : i32, %wv, 128 : i32, 32 : i32, 64 : i32, 32 : i32, 32 : i32, 128 : i32, 128 : i32, %position, %v, 128 : i32) grid (2, 2, 1) block (256, 1, 1) covers [1] {label = "latent_values"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %t: memref<256x64xf32> {tgraph.state = "t"}) attributes {launch.lifted = 2 : i64} {
+  %wk = launch.constant #tgraph.checkpoint<"wk"> : !tgraph.rows<q8_0, 256x32>
+  %wv = launch.constant #tgraph.checkpoint<"wv"> : !tgraph.rows<bf16, 128x32>
+  %k = launch.alloc : memref<256x256xf32>
+  %v = launch.alloc : memref<256x128xf32>
+  launch.latent_keys(table = %t : memref<256x64xf32>, w = %wk : !tgraph.rows<q8_0, 256x32>, position = %position : memref<1xi32>, out = %k : memref<256x256xf32>) {heads = 4 : i64, latent = 32 : i64, width = 64 : i64, rows = 128 : i64} covers [0]
+  launch.latent_values(table = %t : memref<256x64xf32>, w = %wv : !tgraph.rows<bf16, 128x32>, position = %position : memref<1xi32>, out = %v : memref<256x128xf32>) {heads = 4 : i64, latent = 32 : i64, width = 32 : i64, rows = 128 : i64} covers [1]
+  func.return
+}
