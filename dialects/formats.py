@@ -36,6 +36,16 @@ class Format(StrEnum):
         """Whether values share scales in blocks, so that products can run on integer units."""
         return self.block_values > 1
 
+    @property
+    def has_plain_loads(self) -> bool:
+        """Whether the 16 bytes that a product loads at a time on the device are values alone, not a block of them."""
+        return self in _PLAIN_LOADS
+
+    @property
+    def values_a_load(self) -> int:
+        """Values of a stored row that a product loads at a time on the device: 16 bytes of them, or a block of 32."""
+        return _PLAIN_LOADS.get(self, BLOCK_VALUES)
+
     def row_bytes(self, cols: int) -> int:
         """Bytes of one stored row of `cols` values."""
         return cols // self.block_values * self.block_bytes
@@ -52,3 +62,5 @@ _BLOCKS: dict[Format, tuple[int, int]] = {
     Format.Q6_K: (256, 210),
     Format.MXFP4: (32, 17),
 }
+
+_PLAIN_LOADS: dict[Format, int] = {Format.F32: 4, Format.F16: 8, Format.BF16: 8, Format.Q8_0: 16}

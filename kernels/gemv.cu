@@ -17,7 +17,7 @@
 #define INPUT_NORM                                                                                                     \
   InputNorm { x_normed, x_weight, x_eps }
 
-#define GEMV(suffix, INPUT, RT, STEPS, BLOCKS)                                                                         \
+#define GEMV(suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                      \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                                  \
       const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0),   \
       PART_PARAMS(1), PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, const float *residual, int residual_pitch,  \
@@ -29,11 +29,11 @@
                      then,     product,      product_pitch, counters,                                                  \
                      NORM_ARGS(m, n0), cos,  sin,      position,                                                       \
                      hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                               \
-                     residual, residual_pitch, ACT_NONE};                                                                                        \
-    gemv<FORMAT_CODE, INPUT, RT, STEPS, false>(a);                                                                     \
+                     residual, residual_pitch, ACT_NONE};                                                              \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, false, N>(a);                                                                  \
   }
 
-#define GLU(suffix, INPUT, RT, STEPS, BLOCKS)                                                                          \
+#define GLU(suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                       \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                   \
       const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int n, int tiles,            \
       const char *gate,                                                                                                \
@@ -45,29 +45,37 @@
     a.part[0].y = Rows{y, y_pitch, y_row};                                                                             \
     a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                       \
     a.quantized = Quantized{q, q_planes, m, n};                                                                        \
-    gemv<FORMAT_CODE, INPUT, RT, STEPS, true>(a);                                                                      \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, true, N>(a);                                                                   \
   }
 
-// Blocks of three to a multiprocessor with short batches, or of two with long ones: selection takes what shares the
-// outputs out evenly. Groups of four rows of x need the registers of long batches for their sums. Blocks of 32 values
-// fill a batch with fewer bytes, so that one length serves; their products by f32 x, which are bound by decoding, take
-// one row or four in one entry.
+// Entries are named by the rows of x that a block takes (r1, r4), and by the stored rows that a warp takes together where
+// these are not two of a product or one of each of a gated pair (w1, w4): the schedule decides them. A lane holds eight
+// loads, and as many of the next batch: one row's eight, two rows' four or four rows' two. Short batches of two rows' two
+// leave room for three blocks on a multiprocessor instead of two; selection takes what shares the outputs out evenly.
+// Groups of four rows of x need the registers of long batches for their sums. Blocks of 32 values fill a batch with half
+// the loads; their products by f32 x, which are bound by decoding, take one row or four in one entry.
 #define ENTRIES(suffix, INPUT)                                                                                         \
-  GEMV(suffix##_r1, INPUT, 1, 2, 3)                                                                                    \
-  GEMV(suffix##_r1l, INPUT, 1, 4, 2)                                                                                   \
-  GEMV(suffix##_r4, INPUT, 4, 2, 2)                                                                                    \
-  GLU(suffix##_r1, INPUT, 1, 2, 3)                                                                                     \
-  GLU(suffix##_r4, INPUT, 4, 2, 2)
+  GEMV(suffix##_r1, INPUT, 1, 2, 2, 3)                                                                                 \
+  GEMV(suffix##_r1l, INPUT, 1, 2, 4, 2)                                                                                \
+  GEMV(suffix##_r1w1, INPUT, 1, 1, 4, 3)                                                                               \
+  GEMV(suffix##_r1w4, INPUT, 1, 4, 2, 2)                                                                               \
+  GEMV(suffix##_r4, INPUT, 4, 2, 2, 2)                                                                                 \
+  GLU(suffix##_r1, INPUT, 1, 2, 2, 3)                                                                                  \
+  GLU(suffix##_r1w2, INPUT, 1, 4, 2, 2)                                                                                \
+  GLU(suffix##_r4, INPUT, 4, 2, 2, 2)
 
 #if FORMAT_CODE <= 3
 ENTRIES(_f32, INPUT_F32)
 #else
-GEMV(_f32_r4, INPUT_F32, 4, 1, 2)
-GLU(_f32_r4, INPUT_F32, 4, 1, 2)
-GEMV(_q8_r1, INPUT_Q8, 1, 2, 2)
-GEMV(_q8_r4, INPUT_Q8, 4, 1, 2)
-GLU(_q8_r1, INPUT_Q8, 1, 2, 2)
-GLU(_q8_r4, INPUT_Q8, 4, 1, 2)
+GEMV(_f32_r4, INPUT_F32, 4, 2, 1, 2)
+GLU(_f32_r4, INPUT_F32, 4, 2, 1, 2)
+GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 2)
+GEMV(_q8_r1w1, INPUT_Q8, 1, 1, 4, 2)
+GEMV(_q8_r1w4, INPUT_Q8, 1, 4, 1, 2)
+GEMV(_q8_r4, INPUT_Q8, 4, 2, 1, 2)
+GLU(_q8_r1, INPUT_Q8, 1, 2, 2, 2)
+GLU(_q8_r1w2, INPUT_Q8, 1, 4, 1, 2)
+GLU(_q8_r4, INPUT_Q8, 4, 2, 1, 2)
 #endif
 #if FORMAT_CODE == 3
 ENTRIES(_q8, INPUT_Q8)

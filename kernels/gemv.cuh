@@ -1,9 +1,9 @@
 // Products of a few rows x by a matrix of stored rows, streamed at the memory's speed.
 //
-// A warp takes NR stored rows at a time and walks along them: each lane loads 16 bytes of each row at a step, STEPS steps
+// A warp takes N stored rows at a time and walks along them: each lane loads 16 bytes of each row at a step, STEPS steps
 // a batch, and holds the next batch in flight while it sums the present one, also across the warp's next rows. The first
 // batch is loaded before the wait for the previous launch, since weights are constants. x lies in shared memory,
-// quantized or f32, and is read once for the NR rows.
+// quantized or f32, and is read once for the N rows.
 //
 // Of one row, x may come as it was before its norm: each block then norms it, and quantizes it where it is to be so, on
 // its way into shared memory. The row is short and its weights are on the way already, so this costs less than a norm by
@@ -232,24 +232,27 @@ __device__ __forceinline__ Place place_of(const GemvArgs &a, int tile) {
 #define PART_FIELD(a, p, field) \
   ((p) == 0 ? (a).part[0].field : (p) == 1 ? (a).part[1].field : (p) == 2 ? (a).part[2].field : (a).part[3].field)
 
-// The first output that this warp computes in a pass of a tile. A gated pair's warp computes one output of both.
-template <bool GLU>
+// Outputs that a warp computes together: of a gated pair each takes a row of both matrices.
+template <bool GLU, int N>
+constexpr int OUTPUTS = GLU ? N / 2 : N;
+
+// The first output that this warp computes in a pass of a tile.
+template <bool GLU, int N>
 __device__ __forceinline__ int first_output(const GemvArgs &a, int tile, int pass) {
-  constexpr int OUTPUTS = GLU ? 1 : NR;
-  return (tile * WARPS * a.passes + (threadIdx.x >> 5) * a.passes + pass) * OUTPUTS;
+  return (tile * WARPS * a.passes + (threadIdx.x >> 5) * a.passes + pass) * OUTPUTS<GLU, N>;
 }
 
-template <int FORMAT, bool GLU>
-__device__ __forceinline__ Streams streams_at(const GemvArgs &a, int tile, int pass) {
+template <int FORMAT, bool GLU, int N>
+__device__ __forceinline__ StreamsOf<N> streams_at(const GemvArgs &a, int tile, int pass) {
   const Place at = place_of(a, tile);
-  const int output = first_output<GLU>(a, at.tile, pass);
-  Streams s;
+  const int output = first_output<GLU, N>(a, at.tile, pass);
+  StreamsOf<N> s;
 #pragma unroll
-  for (int i = 0; i < NR; i++) {
-    const int part = GLU ? i : at.part;
+  for (int i = 0; i < N; i++) {
+    const int part = GLU ? i / OUTPUTS<GLU, N> : at.part;
     const int n = PART_FIELD(a, part, n);
     const char *w = PART_FIELD(a, part, w);
-    const int row = min(GLU ? output : output + i, n - 1);  // past the end: the last row again, and nothing stored
+    const int row = min(output + i % OUTPUTS<GLU, N>, n - 1);  // past the end: the last row again, and nothing stored
     s.w[i] = w + (long long)row * a.pitch;
     const long long scales = ((long long)n * a.pitch + 255) & ~255LL;
     s.scale[i] = FORMAT == FORMAT_Q8_0 ? w + scales + (long long)row * (a.pitch / QBLOCK) * 2 : w;
@@ -271,7 +274,7 @@ __device__ __forceinline__ void quantize_tile(const GemvArgs &a, int row0, int c
 }
 
 // Turns the heads of the group that this tile completes, if it does.
-template <int RT>
+template <int RT, int N>
 __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0) {
   const Place at = place_of(a, tile);
   if (!PART_FIELD(a, at.part, turned)) return;  // uniform over the block
@@ -284,7 +287,7 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
   int column0 = 0;  // of the part, in the waiting products
 #pragma unroll
   for (int p = 0; p < PARTS - 1; p++) column0 += p < at.part ? a.part[p].n : 0;
-  const int per_group = a.group_tiles * WARPS * a.passes * NR / a.hd;
+  const int per_group = a.group_tiles * WARPS * a.passes * N / a.hd;
   const int heads = min(per_group, n / a.hd - group * per_group);
   const HeadNorm norm{PART_FIELD(a, at.part, norm.present), PART_FIELD(a, at.part, norm.weight),
                       PART_FIELD(a, at.part, norm.eps)};
@@ -321,34 +324,33 @@ __device__ __forceinline__ void store_output(const GemvArgs &a, const Place &at,
 }
 
 // Sums over the warp's lanes, then one lane an output (and row of x) stores it.
-template <int RT, bool GLU>
-__device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int pass, int row0, float (&sums)[RT][NR],
+template <int RT, bool GLU, int N>
+__device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int pass, int row0, float (&sums)[RT][N],
                                                float *stage) {
+  constexpr int WIDE = OUTPUTS<GLU, N>;
   const int lane = threadIdx.x & 31;
-  float mine[NR] = {};
+  float v = 0.0f, up = 0.0f;  // this lane's output, and of a gated pair the other matrix's
 #pragma unroll
   for (int r = 0; r < RT; r++)
 #pragma unroll
-    for (int i = 0; i < NR; i++) {
+    for (int i = 0; i < N; i++) {
       const float total = warp_sum(sums[r][i]);
-      if (GLU ? lane == r : lane == r * NR + i) mine[GLU ? i : 0] = total;
+      if (lane == r * WIDE + i % WIDE) (i < WIDE ? v : up) = total;
     }
   const Place at = place_of(a, tile);
-  const int r = GLU ? lane : lane / NR;
-  const int output = first_output<GLU>(a, at.tile, pass) + (GLU ? 0 : lane % NR);
+  const int r = lane / WIDE, output = first_output<GLU, N>(a, at.tile, pass) + lane % WIDE;
   if (r >= RT || row0 + r >= a.m || output >= PART_FIELD(a, at.part, n)) return;
-  float v = mine[0];
   const float *bias = PART_FIELD(a, at.part, bias);
   if (bias != nullptr) v += bias[output];
   if (GLU) {
-    const float up = mine[NR - 1] + (a.part[1].bias != nullptr ? a.part[1].bias[output] : 0.0f);
+    if (a.part[1].bias != nullptr) up += a.part[1].bias[output];
     v = activate(a.act, v) * up;
   }
   if (!GLU && a.residual != nullptr) v += load_fresh(a.residual + (long long)a.residual_pitch * (row0 + r) + output);
   store_output<RT, GLU>(a, at, row0, r, output, v, stage);
 }
 
-template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N>
 __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   __shared__ float stage[RT * QBLOCK];
   __shared__ float scratch[32];
@@ -358,8 +360,8 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
   int tile = blockIdx.x, pass = 0;
-  Streams at = streams_at<FORMAT, GLU>(a, tile, 0);
-  Batch<FORMAT, STEPS> batch;
+  StreamsOf<N> at = streams_at<FORMAT, GLU, N>(a, tile, 0);
+  Batch<FORMAT, STEPS, N> batch;
   load_batch<FORMAT>(batch, at, lane, words, a.k);
   let_next_start();
   // Entries that one row of x takes.
@@ -375,16 +377,16 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   __syncthreads();
 
   while (tile < tiles) {
-    float sums[RT][NR] = {};
+    float sums[RT][N] = {};
     int next_tile = tile, next_pass = pass + 1;
     if (next_pass == a.passes) next_tile = tile + gridDim.x, next_pass = 0;
 #pragma unroll 1
     for (int word = lane; word - lane < words; word += 32 * STEPS) {
-      Batch<FORMAT, STEPS> next;
+      Batch<FORMAT, STEPS, N> next;
       if (word - lane + 32 * STEPS < words) {
         load_batch<FORMAT>(next, at, word + 32 * STEPS, words, a.k);
       } else if (next_tile < tiles) {
-        at = streams_at<FORMAT, GLU>(a, next_tile, next_pass);
+        at = streams_at<FORMAT, GLU, N>(a, next_tile, next_pass);
         load_batch<FORMAT>(next, at, lane, words, a.k);
       }
       if constexpr (IN_BLOCKS<FORMAT>)
@@ -397,10 +399,10 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
         sum_batch<FORMAT, 2, RT, STEPS>(batch, word, words, shared, a.k, sums);
       batch = next;
     }
-    finish_outputs<RT, GLU>(a, tile, pass, row0, sums, stage);
+    finish_outputs<RT, GLU, N>(a, tile, pass, row0, sums, stage);
     if (next_pass == 0) {  // the tile is complete
       if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stage);
-      if (!GLU && a.then == THEN_TURN) turn_group<RT>(a, tile, row0);
+      if (!GLU && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0);
     }
     tile = next_tile, pass = next_pass;
   }
@@ -419,14 +421,14 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   }
 }
 
-template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N>
 __device__ __forceinline__ void gemv(const GemvArgs &a) {
   if constexpr (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32) {  // the rows of x shared out over the groups, up to RT each
     const int rows = (a.m + gridDim.y - 1) / gridDim.y, row0 = blockIdx.y * rows;
     GemvArgs group = a;  // a copy costs registers: only where it is needed
     group.m = min(a.m, row0 + rows);
-    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU>(group, row0);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N>(group, row0);
   } else {
-    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU>(a, blockIdx.y * RT);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N>(a, blockIdx.y * RT);
   }
 }

@@ -4,7 +4,7 @@
 
 enum Input { INPUT_F32, INPUT_Q8 };
 
-constexpr int NR = 2;  // stored rows a warp takes together
+constexpr int NR = 2;  // stored rows a warp takes together, where nothing says otherwise
 
 template <int FORMAT>
 constexpr int VALUES = IN_BLOCKS<FORMAT> ? 32 : FORMAT == FORMAT_F32 ? 4 : FORMAT == FORMAT_Q8_0 ? 16 : 8;  // in 16 bytes
@@ -32,24 +32,27 @@ __device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
 }
 
 // ---- weights in flight -------------------------------------------------------------------------------------------
-template <int FORMAT, int STEPS>
+template <int FORMAT, int STEPS, int N = NR>
 struct Batch {
-  Block<FORMAT> w[STEPS][NR];
+  Block<FORMAT> w[STEPS][N];
 };
 
-struct Streams {  // the NR stored rows a warp is at
-  const char *w[NR];
-  const char *scale[NR];
+template <int N>
+struct StreamsOf {  // the N stored rows a warp is at
+  const char *w[N];
+  const char *scale[N];
 };
 
-template <int FORMAT, int STEPS>
-__device__ __forceinline__ void load_batch(Batch<FORMAT, STEPS> &b, const Streams &s, int word0, int words, int k) {
+using Streams = StreamsOf<NR>;
+
+template <int FORMAT, int STEPS, int N>
+__device__ __forceinline__ void load_batch(Batch<FORMAT, STEPS, N> &b, const StreamsOf<N> &s, int word0, int words, int k) {
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
     const int word = word0 + 32 * u;
     if (word < words) {
 #pragma unroll
-      for (int i = 0; i < NR; i++) {
+      for (int i = 0; i < N; i++) {
         if constexpr (IN_BLOCKS<FORMAT>) {
           load_block<FORMAT>(b.w[u][i], s.w[i], k, word);
         } else {
@@ -90,24 +93,24 @@ __device__ __forceinline__ float4 decode_four(const uint4 &w, int j) {
 
 // Products of blocks of 32 values by f32 x, of which `rows` rows are there: the blocks' values are decoded whole where
 // they have mins.
-template <int FORMAT, int RT>
-__device__ __forceinline__ void sum_blocks_f32(const Block<FORMAT> (&b)[NR], int word, int words, const char *shared,
-                                               int rows, float (&sums)[RT][NR]) {
-  u32 q[NR][8];
-  BlockScales scales[NR];
+template <int FORMAT, int RT, int N>
+__device__ __forceinline__ void sum_blocks_f32(const Block<FORMAT> (&b)[N], int word, int words, const char *shared,
+                                               int rows, float (&sums)[RT][N]) {
+  u32 q[N][8];
+  BlockScales scales[N];
 #pragma unroll
-  for (int i = 0; i < NR; i++) {
+  for (int i = 0; i < N; i++) {
     decode_block<FORMAT>(b[i], q[i]);
     scales[i] = scales_of<FORMAT>(b[i]);
   }
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    float dots[RT][NR] = {};
+    float dots[RT][N] = {};
 #pragma unroll
     for (int j = 4 * half; j < 4 * half + 4; j++) {
-      float4 w[NR];
+      float4 w[N];
 #pragma unroll
-      for (int i = 0; i < NR; i++) {
+      for (int i = 0; i < N; i++) {
         w[i] = bytes_to_floats(q[i][j]);
         if constexpr (HAS_MINS<FORMAT>)
           w[i] = make_float4(fmaf(w[i].x, scales[i].low, -scales[i].min), fmaf(w[i].y, scales[i].low, -scales[i].min),
@@ -118,14 +121,14 @@ __device__ __forceinline__ void sum_blocks_f32(const Block<FORMAT> (&b)[NR], int
         if (r > 0 && r >= rows) break;
         const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * 8 + swizzled<FORMAT>(word * 8 + j)];
 #pragma unroll
-        for (int i = 0; i < NR; i++)
+        for (int i = 0; i < N; i++)
           dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
       }
     }
 #pragma unroll
     for (int r = 0; r < RT; r++)
 #pragma unroll
-      for (int i = 0; i < NR; i++)
+      for (int i = 0; i < N; i++)
         sums[r][i] += HAS_MINS<FORMAT> ? dots[r][i] : (half == 0 ? scales[i].low : scales[i].high) * dots[r][i];
   }
 }
@@ -138,12 +141,12 @@ __device__ __forceinline__ int dot_words(const u32 *q, const uint4 &x, int d) {
 }
 
 // Adds one plane's products, shared out by `share`, to each stored row's; q6_k's halves apart.
-template <int FORMAT>
-__device__ __forceinline__ void sum_plane(const u32 (&q)[NR][8], const uint4 *plane, int word, float share,
-                                          float (&lows)[NR], float (&highs)[NR]) {
+template <int FORMAT, int N>
+__device__ __forceinline__ void sum_plane(const u32 (&q)[N][8], const uint4 *plane, int word, float share,
+                                          float (&lows)[N], float (&highs)[N]) {
   const uint4 low = plane[swizzled_pair<FORMAT>(2 * word)], high = plane[swizzled_pair<FORMAT>(2 * word + 1)];
 #pragma unroll
-  for (int i = 0; i < NR; i++) {
+  for (int i = 0; i < N; i++) {
     const int first = dot_words(q[i], low, 0);
     if constexpr (FORMAT == FORMAT_Q6_K) {
       lows[i] += share * float(first);
@@ -155,14 +158,14 @@ __device__ __forceinline__ void sum_plane(const u32 (&q)[NR][8], const uint4 *pl
 }
 
 // Products of blocks of 32 values by quantized x, whose blocks are the same.
-template <int FORMAT, int RT>
-__device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[NR], int word, int words, const char *shared,
-                                              int planes, float (&sums)[RT][NR]) {
+template <int FORMAT, int RT, int N>
+__device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[N], int word, int words, const char *shared,
+                                              int planes, float (&sums)[RT][N]) {
   const float *x_scales = reinterpret_cast<const float *>(shared + RT * planes * words * QBLOCK);
-  u32 q[NR][8];
-  BlockScales scales[NR];
+  u32 q[N][8];
+  BlockScales scales[N];
 #pragma unroll
-  for (int i = 0; i < NR; i++) {
+  for (int i = 0; i < N; i++) {
     decode_block<FORMAT>(b[i], q[i]);
     scales[i] = scales_of<FORMAT>(b[i]);
   }
@@ -170,11 +173,11 @@ __device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[NR], int 
   for (int r = 0; r < RT; r++) {
     const uint4 *plane = reinterpret_cast<const uint4 *>(shared) + r * planes * words * 2;
     const float xs = x_scales[r * words + word];
-    float lows[NR] = {}, highs[NR] = {};
+    float lows[N] = {}, highs[N] = {};
     sum_plane<FORMAT>(q, plane, word, 1.0f, lows, highs);
     if (planes == 2) sum_plane<FORMAT>(q, plane + words * 2, word, 1.0f / 254.0f, lows, highs);
 #pragma unroll
-    for (int i = 0; i < NR; i++) {
+    for (int i = 0; i < N; i++) {
       float dot = scales[i].low * lows[i];
       if constexpr (FORMAT == FORMAT_Q6_K) dot += scales[i].high * highs[i];
       sums[r][i] += xs * dot;
@@ -184,31 +187,31 @@ __device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[NR], int 
 }
 
 // Adds one batch's products to the sums; PLANES of quantized x, 0 for f32.
-template <int FORMAT, int PLANES, int RT, int STEPS>
-__device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS> &b, int word0, int words, const char *shared, int k,
-                                          float (&sums)[RT][NR]) {
+template <int FORMAT, int PLANES, int RT, int STEPS, int N>
+__device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS, N> &b, int word0, int words, const char *shared, int k,
+                                          float (&sums)[RT][N]) {
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
     const int word = word0 + 32 * u;
     if (word >= words) continue;
     if constexpr (PLANES == 0) {
       constexpr int FOURS = VALUES<FORMAT> / 4;
-      float dots[RT][NR] = {};
+      float dots[RT][N] = {};
 #pragma unroll
       for (int j = 0; j < FOURS; j++) {
-        float4 w[NR];
+        float4 w[N];
 #pragma unroll
-        for (int i = 0; i < NR; i++) w[i] = decode_four<FORMAT>(b.w[u][i].quants, j);
+        for (int i = 0; i < N; i++) w[i] = decode_four<FORMAT>(b.w[u][i].quants, j);
 #pragma unroll
         for (int r = 0; r < RT; r++) {
           const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * FOURS + swizzled<FORMAT>(word * FOURS + j)];
 #pragma unroll
-          for (int i = 0; i < NR; i++)
+          for (int i = 0; i < N; i++)
             dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
         }
       }
 #pragma unroll
-      for (int i = 0; i < NR; i++) {
+      for (int i = 0; i < N; i++) {
         const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b.w[u][i].scale) : 1.0f;
 #pragma unroll
         for (int r = 0; r < RT; r++) sums[r][i] += scale * dots[r][i];
@@ -222,7 +225,7 @@ __device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS> &b, int wor
         uint4 residual{};
         if (PLANES == 2) residual = reinterpret_cast<const uint4 *>(shared)[(r * PLANES + 1) * words + word];
 #pragma unroll
-        for (int i = 0; i < NR; i++) {
+        for (int i = 0; i < N; i++) {
           float dot = float(dot16(b.w[u][i].quants, x));
           if (PLANES == 2) dot += float(dot16(b.w[u][i].quants, residual)) * (1.0f / 254.0f);
           sums[r][i] += half_to_float(b.w[u][i].scale) * xs * dot;
@@ -233,9 +236,9 @@ __device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS> &b, int wor
 }
 
 // The same for blocks of 32 values; the planes are counted at run time, which costs a branch a block.
-template <int FORMAT, int INPUT, int RT, int STEPS>
-__device__ __forceinline__ void sum_blocks(const Batch<FORMAT, STEPS> &b, int word0, int words, const char *shared,
-                                           int planes, int rows, float (&sums)[RT][NR]) {
+template <int FORMAT, int INPUT, int RT, int STEPS, int N>
+__device__ __forceinline__ void sum_blocks(const Batch<FORMAT, STEPS, N> &b, int word0, int words, const char *shared,
+                                           int planes, int rows, float (&sums)[RT][N]) {
 #pragma unroll
   for (int u = 0; u < STEPS; u++) {
     const int word = word0 + 32 * u;

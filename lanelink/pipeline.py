@@ -17,7 +17,7 @@ from lanelink.passes.link import LinkPass
 from lanelink.passes.number_ops import NumberOpsPass
 from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.passes.quantize_activations import QuantizeActivationsPass
-from lanelink.passes.schedule import ScheduleDependentLaunchPass, ScheduleNormsPass
+from lanelink.passes.schedule import ScheduleDependentLaunchPass, ScheduleNormsPass, ScheduleProductsPass
 from lanelink.verify import verify_module
 
 
@@ -30,9 +30,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 7
+    SCHEDULED = 8
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 9
+    DRIVER = 10
     """Level 4: driver calls."""
 
 
@@ -44,6 +44,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     LegalizeShimPass,
     LinkPass,
     ScheduleNormsPass,
+    ScheduleProductsPass,
     ScheduleDependentLaunchPass,
     PlanBuffersPass,
     LowerToDriverPass,
@@ -56,12 +57,17 @@ class Schedule:
     """Which passes of the schedule are run; launches run in their kernels' plain way where one is not."""
 
     norms: bool = True
+    products: bool = True
     dependent_launch: bool = True
 
     def left_out(self) -> set[type[ModulePass]]:
         """The passes that are not run."""
-        runs = ((ScheduleNormsPass, self.norms), (ScheduleDependentLaunchPass, self.dependent_launch))
-        return {each for each, run in runs if not run}
+        run: dict[type[ModulePass], bool] = {
+            ScheduleNormsPass: self.norms,
+            ScheduleProductsPass: self.products,
+            ScheduleDependentLaunchPass: self.dependent_launch,
+        }
+        return {each for each, wanted in run.items() if not wanted}
 
 
 def passes(level: Level = Level.DRIVER, schedule: Schedule | None = None) -> list[ModulePass]:
@@ -97,11 +103,12 @@ class LanelinkPass(ModulePass):
     name = "lanelink"
 
     norms: bool = True
+    products: bool = True
     dependent_launch: bool = True
 
     def passes(self) -> list[ModulePass]:
         """The passes it stands for."""
-        return passes(schedule=Schedule(self.norms, self.dependent_launch))
+        return passes(schedule=Schedule(self.norms, self.products, self.dependent_launch))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():

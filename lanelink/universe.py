@@ -64,6 +64,12 @@ def _schedule_norms() -> type[ModulePass]:
     return ScheduleNormsPass
 
 
+def _schedule_products() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleProductsPass
+
+    return ScheduleProductsPass
+
+
 def _schedule_dependent_launch() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleDependentLaunchPass
 
@@ -95,6 +101,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "legalize-shim": _legalize_shim,
     "link": _link,
     "schedule-norms": _schedule_norms,
+    "schedule-products": _schedule_products,
     "schedule-dependent-launch": _schedule_dependent_launch,
     "plan-buffers": _plan_buffers,
     "lower-to-driver": _lower_to_driver,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, FloatAttr
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
@@ -31,6 +31,11 @@ def is_constant(value: SSAValue) -> bool:
 def optional_address(value: SSAValue | None) -> Address | None:
     """The address of an operand that a launch may lack."""
     return None if value is None else address(value)
+
+
+def optional_whole(field: IntegerAttr[I64] | None) -> int | None:
+    """A field of a whole number that a launch may lack."""
+    return None if field is None else field.value.data
 
 
 def rows(value: SSAValue) -> Rows:
@@ -123,6 +128,7 @@ __all__ = [
     "is_constant",
     "norm_of",
     "optional_address",
+    "optional_whole",
     "placed",
     "quantized",
     "rotation",

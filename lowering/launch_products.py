@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import activation_shape
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.launch_operands import activation, optional_address, placed, quantized, rows, weights_of
+from lanelink.lowering.launch_operands import (
+    activation,
+    optional_address,
+    optional_whole,
+    placed,
+    quantized,
+    rows,
+    weights_of,
+)
 from lanelink.lowering.selection.operands import Rows
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec
 
@@ -20,7 +28,8 @@ def gemv_spec(op: launch.GemvOp) -> GemvSpec:
     m, k = activation_shape(op.x, op.name)
     address, format, n = weights_of(op.w)
     part = GemvPart(address, n, placed(op, op.out), optional_address(op.bias))
-    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quantized(op.quant))
+    quant, per_warp = quantized(op.quant), optional_whole(op.per_warp)
+    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quant, per_warp=per_warp)
 
 
 def gemm_parts_spec(op: launch.GemmPartsOp) -> GemvSpec:
@@ -36,7 +45,7 @@ def products_spec(op: Products, results: Sequence[Rows | None]) -> GemvSpec:
     for part, y in zip(parts_of(op), results, strict=True):
         weights, _, n = weights_of(part.w)
         parts.append(GemvPart(weights, n, y, optional_address(part.bias)))
-    return GemvSpec(activation(op.x), formats[0], k, m, tuple(parts))
+    return GemvSpec(activation(op.x), formats[0], k, m, tuple(parts), per_warp=optional_whole(op.per_warp))
 
 
 def parts_of(op: Products) -> list[Product]:
@@ -64,6 +73,7 @@ def glu_spec(op: launch.GemvGluOp) -> GluSpec:
         up_bias=optional_address(op.bu),
         y=None if op.out is None else rows(op.out),
         quantized=quantized(op.quant),
+        per_warp=optional_whole(op.per_warp),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -9,6 +10,7 @@ from xdsl.irdl import (
     lazy_traits_def,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -36,7 +38,7 @@ from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 class GemvOp(PlacedInUnits):
     """
     x[m,k] · Wᵀ (+ bias) → out[m,n], W checkpoint rows [n,k]; also, or instead, the result quantized. Where out is
-    written in units, a row of the result is one.
+    written in units, a row of the result is one. `per_warp`: the rows of W that a warp takes together, 1, 2 or 4.
 
     Example:
     ```mlir
@@ -47,6 +49,7 @@ class GemvOp(PlacedInUnits):
 
     name = "launch.gemv"
 
+    per_warp = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     w = operand_def()
     bias = opt_operand_def()
@@ -68,6 +71,7 @@ class GemvOp(PlacedInUnits):
         check_index(self.at, "launch.gemv at")
         check_results("launch.gemv", self.out, self.quant, (m, n))
         self.check_units(self.out, m, 1, n)
+        check_per_warp(self.name, self.per_warp, (1, 2, 4))
 
 
 @irdl_op_definition
@@ -137,7 +141,7 @@ class GemmPartOp(PlacedInUnits):
 @irdl_op_definition
 class GemmPartsOp(CompoundLaunch):
     """
-    Several products of one activation by rows of one format, as one launch.
+    Several products of one activation by rows of one format, as one launch; `per_warp` as of a `launch.gemv`.
 
     Example:
     ```mlir
@@ -150,6 +154,7 @@ class GemmPartsOp(CompoundLaunch):
 
     name = "launch.gemm_parts"
 
+    per_warp = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     body = region_def("single_block")
 
@@ -157,6 +162,7 @@ class GemmPartsOp(CompoundLaunch):
 
     def verify_(self) -> None:
         self.verify_members((GemmPartOp,), least=2)
+        check_per_warp(self.name, self.per_warp, (1, 2, 4))
         m, k = activation_shape(self.x, "launch.gemm_parts x")
         formats: set[str] = set()
         for part in self.body.block.ops:
@@ -174,7 +180,8 @@ class GemmPartsOp(CompoundLaunch):
 @irdl_op_definition
 class GemvGluOp(LeafLaunch):
     """
-    act(x · Wgᵀ + bg) · (x · Wuᵀ + bu): a gated pair of products of one activation.
+    act(x · Wgᵀ + bg) · (x · Wuᵀ + bu): a gated pair of products of one activation. `per_warp`: the rows of each matrix
+    that a warp takes together, 1 or 2.
 
     Example:
     ```mlir
@@ -187,6 +194,7 @@ class GemvGluOp(LeafLaunch):
     name = "launch.gemv_glu"
 
     act = prop_def(ActivationAttr)
+    per_warp = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     wg = operand_def()
     wu = operand_def()
@@ -207,6 +215,13 @@ class GemvGluOp(LeafLaunch):
         check_results("launch.gemv_glu", self.out, self.quant, (m, n))
         if self.out is not None:
             check("launch.gemv_glu out", (m, n), buffer_shape(self.out, "launch.gemv_glu out"))
+        check_per_warp(self.name, self.per_warp, (1, 2))
+
+
+def check_per_warp(op: str, rows: IntegerAttr[I64] | None, known: tuple[int, ...]) -> None:
+    """Checks the rows that a warp takes together against those there are kernels of."""
+    if rows is not None and rows.value.data not in known:
+        raise VerifyException(f"{op} per_warp: expected one of {', '.join(map(str, known))}, got {rows.value.data}")
 
 
 def check_format(what: str, x: object, w: object) -> None:

@@ -37,6 +37,7 @@ def small() -> Iterator[Case]:
     """Every entry of every module at least once, odd shapes among them."""
     yield from _small_products()
     yield from _small_blocks()
+    yield from _small_rows_per_warp()
     yield from _small_folds()
     yield from _small_unnormed()
     yield from _small_rows()
@@ -85,6 +86,28 @@ def _small_blocks() -> Iterator[Case]:
     yield products.quantized(ProductShape(Format.Q6_K, 1, 1, 256, 64), planes=2, also_f32=True)
     yield products.quantized(ProductShape(Format.Q5_K, 0, 3, 256, 32), planes=1, also_f32=False)
     yield products.parts(ProductShape(Format.Q4_K, 1, 3, 256, 0), (32, 17, 48), 31)
+
+
+def _small_rows_per_warp() -> Iterator[Case]:
+    """Each entry of one stored row a warp, of four, and of two of each of a gated pair, then what may follow them."""
+    for seed, (format, planes) in enumerate([*INPUTS, *((f, p) for f, p in BLOCK_INPUTS if p)]):
+        narrow, wide = widths(format)[:2]
+        for rows in (1, 4):
+            shape = ProductShape(format, planes, 1, wide, 37 if seed % 2 else 30)
+            yield products.by_warp(products.plain(shape, bias=rows == 1, seed=seed), rows)
+        gated = products.gated(ProductShape(format, planes, 1, narrow, 32), Activation.SILU, seed % 3, True, seed=seed)
+        yield products.by_warp(gated, 2)
+    for rows in (1, 4):
+        followed = (
+            products.quantized(ProductShape(Format.Q8_0, 1, 1, 64, 96), planes=2, also_f32=True),
+            products.parts(ProductShape(Format.Q8_0, 1, 3, 128, 0), (32, 17, 48), 31),
+            products.normed(ProductShape(Format.Q8_0, 1, 1, 96, 160), NormShape(add=True, keep_sum=True, planes=1)),
+            products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5),
+            products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0),
+        )
+        yield from (products.by_warp(case, rows) for case in followed)
+    gated = ProductShape(Format.BF16, 0, 3, 64, 41)
+    yield products.by_warp(products.gated(gated, Activation.GELU_TANH, 0, also_f32=True, bias=True), 2)
 
 
 def _small_folds() -> Iterator[Case]:
@@ -172,6 +195,13 @@ def full() -> Iterator[Case]:
             yield products.gated(ProductShape(format, planes, m, k, 160), Activation.SILU, min(m, 2), m != 3, seed=k)
             norm = NormShape(add=True, keep_sum=True, planes=1)
             yield products.normed(ProductShape(format, planes, m, k, 544), norm, keep=m == 3, seed=k)
+    for (format, planes), rows in product([*INPUTS, *((f, p) for f, p in BLOCK_INPUTS if p)], (1, 4)):
+        for k in widths(format):
+            yield products.by_warp(products.plain(ProductShape(format, planes, 1, k, 513), seed=k), rows)
+            gated = products.gated(ProductShape(format, planes, 1, k, 160), Activation.SILU, 1, True, seed=k)
+            yield products.by_warp(gated, 1 if rows == 1 else 2)
+            norm = NormShape(add=True, keep_sum=True, planes=1)
+            yield products.by_warp(products.normed(ProductShape(format, planes, 1, k, 544), norm, seed=k), rows)
     for (format, planes), m in product(BLOCK_INPUTS, (1, 8)):
         yield products.plain(ProductShape(format, planes, m, 14592, 65))
     for (format, planes), hd, at in product(INPUTS + BLOCK_INPUTS, (32, 64, 80, 96, 112, 128, 256), (0, 31, 1000)):

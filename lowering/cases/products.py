@@ -217,6 +217,12 @@ def turned(
     return b.done(f"parts {s.name} heads {heads} of {hd} turned at {position}", spec)
 
 
+def by_warp(case: Case, rows: int) -> Case:
+    """A case of a product with `rows` rows of a matrix taken together by a warp."""
+    assert isinstance(case.spec, GemvSpec | GluSpec)
+    return replace(case, name=f"{case.name}, {rows} rows a warp", spec=replace(case.spec, per_warp=rows))
+
+
 def turn_bound(x: Floats, bound: Doubles | float, hd: int, norm: tuple[Floats | None, float] | None) -> Doubles:
     """What a turned head may be off by, its values being off by `bound`: each result is a sum of two products."""
     m = x.shape[0]
@@ -229,4 +235,15 @@ def turn_bound(x: Floats, bound: Doubles | float, hd: int, norm: tuple[Floats | 
     return np.broadcast_to(worst, flat.shape).reshape(x.shape)
 
 
-__all__ = ["ProductShape", "gated", "normed", "parts", "plain", "product_bound", "quantized", "turn_bound", "turned"]
+__all__ = [
+    "ProductShape",
+    "by_warp",
+    "gated",
+    "normed",
+    "parts",
+    "plain",
+    "product_bound",
+    "quantized",
+    "turn_bound",
+    "turned",
+]

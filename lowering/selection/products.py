@@ -34,32 +34,38 @@ from lanelink.lowering.selection.packing import (
     writing,
 )
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, RopeFold, ValuesSpec
+from lanelink.passes.schedule.products import WARPS
 
 # The kernels' own constants (kernels/gemv.cuh).
 PARTS = 4
-WARPS = 8
 THREADS = 32 * WARPS
-STORED_ROWS = 2  # rows of weights that a warp takes together; of a gated pair, one of each matrix
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Entries of one shape of block: their suffix, the rows of x a block takes, and the blocks that an SM holds."""
+    """Entries of one shape of block: their suffix, the rows of x a block takes, the stored rows that a warp takes
+    together (of a gated pair, of both matrices), and the blocks that an SM holds."""
 
     suffix: str
     rows: int
+    together: int
     blocks_per_sm: int
 
 
-SHORT = Variant("r1", 1, 3)
-LONG = Variant("r1l", 1, 2)
-FOUR = Variant("r4", 4, 2)
+SHORT = Variant("r1", 1, 2, 3)
+LONG = Variant("r1l", 1, 2, 2)
+FOUR = Variant("r4", 4, 2, 2)
 """Short batches leave room for three blocks an SM, long ones for two; four rows of x share each weight."""
 
-BLOCKWISE = Variant("r1", 1, 2)
-ONE_OF_FOUR = Variant("r4", 1, 2)
+BLOCKWISE = Variant("r1", 1, 2, 2)
+ONE_OF_FOUR = Variant("r4", 1, 2, 2)
 """One row of x by a format whose 16 bytes are a block of 32 values: quantized in entries of one length of batch, f32 in
 those of four rows, which share the step's rows out over the groups there are."""
+
+ONE_TOGETHER = Variant("r1w1", 1, 1, 3)
+FOUR_TOGETHER = Variant("r1w4", 1, 4, 2)
+PAIRS_TOGETHER = Variant("r1w2", 1, 4, 2)
+"""One stored row a warp, four, and two of each of a gated pair; of formats in blocks too, but for f32 x."""
 
 MODULES = {
     Format.F32: "gemv_f32",
@@ -73,9 +79,6 @@ MODULES = {
     Format.MXFP4: "gemv_mxfp4",
 }
 """The module that holds each format's entries."""
-
-VALUES_PER_LOAD = {Format.F32: 4, Format.F16: 8, Format.BF16: 8, Format.Q8_0: 16}
-"""Values in the 16 bytes of a stored row that one lane loads; a block of 32 in every other format."""
 
 WITH_MINS = (Format.Q4_K, Format.Q5_K)
 """Formats whose blocks have mins, for which the sums of x's blocks are staged too."""
@@ -113,11 +116,25 @@ def variant_for(tiles: int, sms: int) -> Variant:
     return LONG if few or busiest(LONG) <= busiest(SHORT) else SHORT
 
 
+def stored_rows(spec: GemvSpec | GluSpec) -> int:
+    """Stored rows that a warp takes together, of both matrices of a gated pair; two where the spec leaves it open."""
+    pair = 2 if isinstance(spec, GluSpec) else 1
+    known = (1, 2) if isinstance(spec, GluSpec) else (1, 2, 4)
+    require(spec.per_warp is None or spec.per_warp in known, "product rows a warp", f"one of {known}", spec.per_warp)
+    return 2 if spec.per_warp is None else pair * spec.per_warp
+
+
 def one_row_variant(spec: GemvSpec | GluSpec, tiles: int, sms: int) -> Variant:
-    """The variant of a product for one row of x a block."""
-    if spec.format in VALUES_PER_LOAD:
-        return SHORT if isinstance(spec, GluSpec) else variant_for(tiles, sms)
-    return BLOCKWISE if planes_of(spec.x) else ONE_OF_FOUR
+    """The variant of a product for one row of x a block. Raises SelectionError where it has none."""
+    plain, together = spec.format.has_plain_loads, stored_rows(spec)
+    if not plain and not planes_of(spec.x):
+        require(together == 2, f"rows a warp of {spec.format.value} by f32", "2 stored rows", together)
+        return ONE_OF_FOUR
+    if together == 2:
+        return (SHORT if isinstance(spec, GluSpec) else variant_for(tiles, sms)) if plain else BLOCKWISE
+    if isinstance(spec, GluSpec):
+        return PAIRS_TOGETHER
+    return ONE_TOGETHER if together == 1 else FOUR_TOGETHER
 
 
 def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, also: int = 0) -> Tiling:
@@ -127,7 +144,8 @@ def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, a
     one, four = max(x_bytes, also), max(4 * x_bytes, also)
     room = chip.shared_bytes - STATIC_SHARED
     require(one <= room, "product width", f"a row of x in {room} bytes of shared memory", one)
-    variant, shared = (FOUR, four) if spec.m > 1 and four <= room else (one_row, one)
+    by_fours = spec.m > 1 and four <= room and one_row.together == FOUR.together
+    variant, shared = (FOUR, four) if by_fours else (one_row, one)
     groups = -(-spec.m // variant.rows)
     require(groups <= MAX_GRID_YZ, "product rows", f"at most {MAX_GRID_YZ} groups of {variant.rows}", spec.m)
     resident = chip.sms * variant.blocks_per_sm
@@ -149,10 +167,10 @@ def staged_bytes(x: Input, format: Format, k: int) -> int:
         quants = k * planes_of(x) + (8 if format in WITH_MINS else 4) * (k // BLOCK_VALUES)
         # A row that is normed first is held as f32 behind its quantized form.
         return -(-quants // 16) * 16 + 4 * k if isinstance(x, Unnormed) else quants
-    if format not in VALUES_PER_LOAD:
+    if not format.has_plain_loads:
         return 4 * k
     layout = plane_layout(format, 1, k)
-    return layout.pitch // 16 * VALUES_PER_LOAD[format] * 4
+    return layout.pitch // 16 * format.values_a_load * 4
 
 
 def input_name(x: Input, format: Format) -> str:
@@ -203,8 +221,9 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
         turns = spec.then.turns
         require(len(turns) == len(spec.parts), "product's turns", f"one a part ({len(spec.parts)})", len(turns))
     # A quantized tile is one block of values.
-    passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * STORED_ROWS)
-    tile = WARPS * STORED_ROWS * passes
+    together = stored_rows(spec)
+    passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * together)
+    tile = WARPS * together * passes
     tiles = [-(-p.n // tile) for p in spec.parts]
     also = 4 * spec.parts[0].n if isinstance(spec.then, Norm) else 0
     laid = tiling(spec, sum(tiles), one_row_variant(spec, sum(tiles), chip.sms), chip, also)
@@ -314,8 +333,9 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     name = input_name(spec.x, spec.format)
     require(spec.n >= 1, "product outputs", "at least 1", spec.n)
     some_result(spec.y, spec.quantized, "gated pair")
-    passes = 1 if spec.quantized is None else BLOCK_VALUES // WARPS
-    tiles = -(-spec.n // (WARPS * passes))
+    outputs = stored_rows(spec) // 2
+    passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * outputs)
+    tiles = -(-spec.n // (WARPS * outputs * passes))
     laid = tiling(spec, tiles, one_row_variant(spec, tiles, chip.sms), chip)
     return KernelCall(
         module,

@@ -77,7 +77,8 @@ class GemvSpec:
 
     `then` a Norm: one part, whose product is normed (and kept only where the part has a `y`). `then` a RopeFold: the
     turned parts' heads land in their `y` rotated. `quantized`: one part, its product quantized. `residual`: one part,
-    rows added to its product where nothing follows.
+    rows added to its product where nothing follows. `per_warp`: rows of a matrix that a warp takes together, 1, 2 or 4;
+    two where none are given.
     """
 
     x: Rows | Quantized | Unnormed
@@ -88,11 +89,15 @@ class GemvSpec:
     then: Norm | RopeFold | None = None
     quantized: Quantized | None = None
     residual: Rows | None = None
+    per_warp: int | None = None
 
 
 @dataclass(frozen=True)
 class GluSpec:
-    """act(x · gate + gate_bias) * (x · up + up_bias), both [n, k] of one format."""
+    """act(x · gate + gate_bias) * (x · up + up_bias), both [n, k] of one format.
+
+    `per_warp`: rows of each matrix that a warp takes together, 1 or 2; one where none are given.
+    """
 
     x: Rows | Quantized | Unnormed
     format: Format
@@ -106,6 +111,7 @@ class GluSpec:
     up_bias: Address | None = None
     y: Rows | None = None
     quantized: Quantized | None = None
+    per_warp: int | None = None
 
 
 @dataclass(frozen=True)

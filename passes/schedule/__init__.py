@@ -7,5 +7,6 @@ launches that kernel selection obeys; a launch without the field runs in the one
 
 from lanelink.passes.schedule.dependent_launch import ScheduleDependentLaunchPass
 from lanelink.passes.schedule.norms import ScheduleNormsPass
+from lanelink.passes.schedule.products import ScheduleProductsPass
 
-__all__ = ["ScheduleDependentLaunchPass", "ScheduleNormsPass"]
+__all__ = ["ScheduleDependentLaunchPass", "ScheduleNormsPass", "ScheduleProductsPass"]

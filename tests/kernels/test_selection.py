@@ -93,6 +93,12 @@ def test_every_launch_kind_is_selected() -> None:
         ),
         (replace(GEMV, x=replace(X, row=Address("at"))), r"product x: expected rows at a fixed row"),
         (replace(GEMV, k=60000), r"product width: expected a row of x in \d+ bytes of shared memory, got 240000"),
+        (replace(GEMV, per_warp=3), r"product rows a warp: expected one of \(1, 2, 4\), got 3"),
+        (replace(GLU, per_warp=4), r"product rows a warp: expected one of \(1, 2\), got 4"),
+        (
+            replace(GEMV, format=Format.Q4_K, per_warp=4),
+            r"rows a warp of q4_k by f32: expected 2 stored rows, got 4",
+        ),
         (replace(GLU, y=None), r"gated pair result: expected f32 rows or a quantized form, got neither"),
         (replace(GLU, n=100, quantized=Q), r"gated pair quantized: expected rows of a multiple of 32 values, got 100"),
         (replace(ATTENTION, heads=30), r"attention heads: expected a multiple of the key heads, got \(30, 8\)"),
@@ -129,7 +135,7 @@ def test_every_launch_kind_is_selected() -> None:
         (RopeSpec(ROTATION, 1, ()), r"rope sides: expected 1 to 4, got 0"),
         (QuantizeSpec(X, 70000, 32, Q), r"unary rows: expected 1 to 65535, got 70000"),
     ],
-    ids=range(35),
+    ids=range(38),
 )
 def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None:
     with pytest.raises(SelectionError, match=message):
@@ -144,6 +150,30 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
     assert variant_for(-(-outputs // 16), H200.sms) is variant
     call = select(replace(GEMV, parts=(replace(PART, n=outputs),)), H200)
     assert call.grid == (blocks, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "spec, entry, blocks",
+    [
+        (replace(GEMV, per_warp=1), "gemv_bf16_f32_r1w1", 396),
+        (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1l", 256),
+        (replace(GEMV, per_warp=4), "gemv_bf16_f32_r1w4", 128),
+        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=4), "gemv_q4_k_q8_r1w4", 128),
+        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=1), "gemv_q4_k_q8_r1w1", 396),
+        (replace(GLU, per_warp=1), "glu_bf16_f32_r1", 396),
+        (replace(GLU, per_warp=2), "glu_bf16_f32_r1w2", 264),
+        (replace(GEMV, per_warp=4, quantized=Q), "gemv_bf16_f32_r1w4", 128),
+        (replace(GEMV, per_warp=1, quantized=Q), "gemv_bf16_f32_r1w1", 128),
+    ],
+)
+def test_rows_a_warp_are_the_schedules(spec: Spec, entry: str, blocks: int) -> None:
+    call = select(spec, H200)
+    assert (call.entry, call.grid) == (entry, (blocks, 1, 1))
+
+
+def test_a_step_of_rows_shares_weights_where_two_go_together() -> None:
+    assert select(replace(GEMV, m=8, per_warp=2), H200).grid[1] == 2
+    assert select(replace(GEMV, m=8, per_warp=4), H200).grid[1] == 8
 
 
 def test_rows_of_a_step_go_by_fours_where_they_fit() -> None:
