@@ -232,7 +232,7 @@ def full_attention() -> Iterator[Case]:
     for vd in (260, 320, 384, 512):
         yield attention(shape(1, 8, 2, 64, vd, 500, 1024))
     for vd, m in product((30, 66, 126, 250), (1, 17)):
-        yield attention(shape(m, 8, 2, 64, vd, 500, 1024, gap=2))
+        yield attention(shape(m, 8, 2, 64, vd, 500, 1024, gap=4))
     for m, row in ((1, 0), (1, 3), (8, 2)):
         yield attention(shape(m, 8, 2, 128, 128, 300, 512, row=row, planes=2, gate=Activation.SIGMOID))
     yield attention(shape(1, 32, 8, 128, 128, 40000, 40960))
