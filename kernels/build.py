@@ -30,16 +30,21 @@ class Module:
     defines: tuple[str, ...] = ()
 
 
+FORMATS = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_k", "q5_k", "q6_k", "mxfp4")
+"""The formats of stored rows, in the order of the sources' codes."""
+
+
+def of_each_format(stem: str) -> tuple[Module, ...]:
+    """A module a format of the source `stem`.cu."""
+    return tuple(
+        Module(f"{stem}_{name}", f"{stem}.cu", (f"FORMAT_CODE={code}", f"FORMAT_NAME={name}"))
+        for code, name in enumerate(FORMATS)
+    )
+
+
 MODULES = (
-    Module("gemv_f32", "gemv.cu", ("FORMAT_CODE=0", "FORMAT_NAME=f32")),
-    Module("gemv_f16", "gemv.cu", ("FORMAT_CODE=1", "FORMAT_NAME=f16")),
-    Module("gemv_bf16", "gemv.cu", ("FORMAT_CODE=2", "FORMAT_NAME=bf16")),
-    Module("gemv_q8_0", "gemv.cu", ("FORMAT_CODE=3", "FORMAT_NAME=q8_0")),
-    Module("gemv_q4_0", "gemv.cu", ("FORMAT_CODE=4", "FORMAT_NAME=q4_0")),
-    Module("gemv_q4_k", "gemv.cu", ("FORMAT_CODE=5", "FORMAT_NAME=q4_k")),
-    Module("gemv_q5_k", "gemv.cu", ("FORMAT_CODE=6", "FORMAT_NAME=q5_k")),
-    Module("gemv_q6_k", "gemv.cu", ("FORMAT_CODE=7", "FORMAT_NAME=q6_k")),
-    Module("gemv_mxfp4", "gemv.cu", ("FORMAT_CODE=8", "FORMAT_NAME=mxfp4")),
+    *of_each_format("gemv"),
+    *of_each_format("head_gemv"),
     Module("rows", "rows.cu"),
     Module("values", "values.cu"),
     Module("elementwise", "elementwise.cu"),

@@ -73,7 +73,29 @@ extern "C" __global__ void __launch_bounds__(256) unary_rows(const float *x, int
   each_column(out, n % 4 == 0 && aligned16(from), n, four, one);
 }
 
-// Runs of `width` values, `units` a row of x and of y; either side's first row may be named on the device.
+// ---- copies ---------------------------------------------------------------------------------------------------------
+// `units` runs of `width` values, V at a time: as many of a block's share as there are blocks along x.
+template <int V>
+__device__ __forceinline__ void copy_by(const float *source, int x_unit, float *target, int y_unit, int width, int units) {
+  const u32 n = u32(width) * units / V, step = gridDim.x * blockDim.x, whole = width / V;
+  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const u32 unit = i / whole, c = (i - unit * whole) * V;
+    float v[V];
+    read_values<V>(source + (long long)x_unit * unit + c, v);
+    write_values<V>(target + (long long)y_unit * unit + c, v);
+  }
+}
+
+__device__ __forceinline__ void copy_units(const float *source, int x_unit, float *target, int y_unit, int width,
+                                           int units) {
+  const u64 bits = reinterpret_cast<u64>(source) | reinterpret_cast<u64>(target);
+  if ((bits & 15) == 0 && ((width | x_unit | y_unit) & 3) == 0)
+    copy_by<4>(source, x_unit, target, y_unit, width, units);
+  else
+    copy_by<1>(source, x_unit, target, y_unit, width, units);
+}
+
+// Either side's first row may be named on the device.
 extern "C" __global__ void __launch_bounds__(256) copy_rows(float *x, int x_pitch, const int *x_row, int x_unit,
                                                             float *y, int y_pitch, const int *y_row, int y_unit,
                                                             int width, int units) {
@@ -81,13 +103,19 @@ extern "C" __global__ void __launch_bounds__(256) copy_rows(float *x, int x_pitc
   wait_for_previous();
   const Rows from{x, x_pitch, x_row}, to{y, y_pitch, y_row};
   const int row = blockIdx.y;
-  const float *source = from.at(row);
-  float *target = to.at(row);
-  const int n = width * units;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-    const int unit = i / width, c = i - unit * width;
-    target[(long long)y_unit * unit + c] = source[(long long)x_unit * unit + c];
-  }
+  copy_units(from.at(row), x_unit, to.at(row), y_unit, width, units);
+}
+
+// Head after head, its values of a and then those of b.
+extern "C" __global__ void __launch_bounds__(256) join_rows(const float *a, int a_pitch, int a_width, const float *b,
+                                                            int b_pitch, int b_width, float *y, int y_pitch,
+                                                            const int *y_row, int y_unit, int heads) {
+  let_next_start();
+  wait_for_previous();
+  const int row = blockIdx.y;
+  float *target = Rows{y, y_pitch, y_row}.at(row);
+  copy_units(a + (long long)a_pitch * row, a_width, target, y_unit, a_width, heads);
+  copy_units(b + (long long)b_pitch * row, b_width, target + a_width, y_unit, b_width, heads);
 }
 
 extern "C" __global__ void __launch_bounds__(32) advance_index(const int *x, int *y, int by) {

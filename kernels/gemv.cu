@@ -7,10 +7,11 @@
 
 #define PART_PARAMS(i)                                                                                                 \
   const char *w##i, int n##i, const float *bias##i, float *y##i, int y_pitch##i, const int *y_row##i, int tiles##i,    \
-      int turned##i, int normed##i, const float *head_weight##i, float head_eps##i
+      int turned##i, int y_unit##i, int normed##i, const float *head_weight##i, float head_eps##i
 #define PART_ARGS(i)                                                                                                   \
   Part {                                                                                                               \
-    w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, HeadNorm { normed##i, head_weight##i, head_eps##i } \
+    w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, y_unit##i,                             \
+        HeadNorm { normed##i, head_weight##i, head_eps##i }                                                            \
   }
 
 #define INPUT_NORM_PARAMS int x_normed, const float *x_weight, float x_eps

@@ -19,8 +19,6 @@
 
 enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
 
-constexpr int WARPS = 8;
-constexpr int THREADS = 32 * WARPS;
 constexpr int PARTS = 4;
 
 struct Part {
@@ -30,6 +28,7 @@ struct Part {
   Rows y;
   int tiles;
   int turned;
+  int y_unit;  // values from one turned head to the next
   HeadNorm norm;
 };
 
@@ -81,26 +80,8 @@ __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *sh
 #pragma unroll 1
   for (int r = 0; r < rows; r++) {
     const float *x = reinterpret_cast<const float *>(a.x) + (long long)a.x_pitch * min(row0 + r, a.m - 1);
-    float4 *to = reinterpret_cast<float4 *>(shared) + r * groups;
-    if (aligned16(x) && a.k % 4 == 0) {
-#pragma unroll 4
-      for (int f = threadIdx.x; f < groups; f += THREADS)
-        to[swizzled<FORMAT>(f)] = 4 * f < a.k ? *reinterpret_cast<const float4 *>(x + 4 * f) : make_float4(0, 0, 0, 0);
-    } else {
-#pragma unroll 1
-      for (int f = threadIdx.x; f < groups; f += THREADS) {
-        const int c = 4 * f;
-        to[swizzled<FORMAT>(f)] = make_float4(c < a.k ? x[c] : 0.0f, c + 1 < a.k ? x[c + 1] : 0.0f,
-                                              c + 2 < a.k ? x[c + 2] : 0.0f, c + 3 < a.k ? x[c + 3] : 0.0f);
-      }
-    }
+    stage_f32_row<FORMAT>(x, a.k, groups, reinterpret_cast<float4 *>(shared) + r * groups);
   }
-}
-
-__device__ __forceinline__ int sum32(const i8 *p) {
-  const uint4 ones = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
-  const uint4 *words = reinterpret_cast<const uint4 *>(p);
-  return dot16(words[0], ones) + dot16(words[1], ones);
 }
 
 // Quantized: for each row its planes, one after the other; after all rows their scales, and where weights have mins, the
@@ -115,25 +96,10 @@ __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shar
     const int row = min(row0 + r, a.m - 1);
 #pragma unroll 1
     for (int p = 0; p < planes; p++) {
-      const uint4 *from = reinterpret_cast<const uint4 *>(x.plane(p, row));
-      uint4 *to = reinterpret_cast<uint4 *>(shared + (r * planes + p) * a.k);
-#pragma unroll 4
-      for (int i = threadIdx.x; i < words; i += THREADS) to[swizzled_pair<FORMAT>(i)] = from[i];
+      stage_plane<FORMAT>(x.plane(p, row), words, reinterpret_cast<uint4 *>(shared + (r * planes + p) * a.k));
     }
-    const float *from = x.scales(row);
-    if constexpr (HAS_MINS<FORMAT>) {
-      float *sums = scales + RT * blocks;
-#pragma unroll 1
-      for (int i = threadIdx.x; i < blocks; i += THREADS) {
-        float sum = float(sum32(x.plane(0, row) + i * QBLOCK));
-        if (planes == 2) sum += float(sum32(x.plane(1, row) + i * QBLOCK)) * (1.0f / 254.0f);
-        scales[r * blocks + i] = from[i];
-        sums[r * blocks + i] = from[i] * sum;
-      }
-    } else {
-#pragma unroll 2
-      for (int i = threadIdx.x; i < blocks; i += THREADS) scales[r * blocks + i] = from[i];
-    }
+    stage_scales<FORMAT>(x.plane(0, row), planes == 2 ? x.plane(1, row) : nullptr, x.scales(row), blocks,
+                         scales + r * blocks, scales + (RT + r) * blocks);
   }
 }
 
@@ -292,14 +258,14 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
   const HeadNorm norm{PART_FIELD(a, at.part, norm.present), PART_FIELD(a, at.part, norm.weight),
                       PART_FIELD(a, at.part, norm.eps)};
   const Rows y{PART_FIELD(a, at.part, y.base), PART_FIELD(a, at.part, y.pitch), PART_FIELD(a, at.part, y.row)};
-  const int rows = min(RT, a.m - row0);
+  const int rows = min(RT, a.m - row0), unit = PART_FIELD(a, at.part, y_unit);
   const int position = a.position == nullptr ? 0 : *a.position;
 #pragma unroll 1
   for (int i = threadIdx.x >> 5; i < heads * rows; i += WARPS) {
-    const int row = row0 + i / heads, column = (group * per_group + i % heads) * a.hd;
+    const int row = row0 + i / heads, head = group * per_group + i % heads;
     const long long turn = (long long)(position + row) * a.half;
-    turn_head(a.product + (long long)row * a.product_pitch + column0 + column, y.at(row) + column, a.cos + turn,
-              a.sin + turn, a.hd, a.half, norm);
+    turn_head(a.product + (long long)row * a.product_pitch + column0 + head * a.hd,
+              y.at(row) + (long long)unit * head, a.cos + turn, a.sin + turn, a.hd, a.half, norm);
   }
 }
 
@@ -412,11 +378,7 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
 #pragma unroll 1
     for (int row = row0; row < min(row0 + RT, a.m); row++) {
       const FreshReader reader{a.product + (long long)row * a.product_pitch};
-      // By fours where one row of x is in a hurry; the others share the shorter way.
-      if constexpr (RT == 1)
-        norm_row(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
-      else
-        norm_by<1>(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
+      norm_row(reader, a.norm, row, cols, reinterpret_cast<float *>(shared), scratch);
     }
   }
 }

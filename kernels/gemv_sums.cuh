@@ -4,6 +4,8 @@
 
 enum Input { INPUT_F32, INPUT_Q8 };
 
+constexpr int WARPS = 8;
+constexpr int THREADS = 32 * WARPS;
 constexpr int NR = 2;  // stored rows a warp takes together, where nothing says otherwise
 
 template <int FORMAT>
@@ -31,11 +33,71 @@ __device__ __forceinline__ int dot16(const uint4 &a, const uint4 &b) {
   return __dp4a(int(a.w), int(b.w), d);
 }
 
+// A row of f32 x, its last group filled up with zeros: `groups` float4, by the whole block.
+template <int FORMAT>
+__device__ __forceinline__ void stage_f32_row(const float *x, int k, int groups, float4 *to) {
+  if (aligned16(x) && k % 4 == 0) {
+#pragma unroll 4
+    for (int f = threadIdx.x; f < groups; f += THREADS)
+      to[swizzled<FORMAT>(f)] = 4 * f < k ? *reinterpret_cast<const float4 *>(x + 4 * f) : make_float4(0, 0, 0, 0);
+  } else {
+#pragma unroll 1
+    for (int f = threadIdx.x; f < groups; f += THREADS) {
+      const int c = 4 * f;
+      to[swizzled<FORMAT>(f)] = make_float4(c < k ? x[c] : 0.0f, c + 1 < k ? x[c + 1] : 0.0f,
+                                            c + 2 < k ? x[c + 2] : 0.0f, c + 3 < k ? x[c + 3] : 0.0f);
+    }
+  }
+}
+
+// One plane of a row of quantized x.
+template <int FORMAT>
+__device__ __forceinline__ void stage_plane(const i8 *plane, int words, uint4 *to) {
+  const uint4 *from = reinterpret_cast<const uint4 *>(plane);
+#pragma unroll 4
+  for (int i = threadIdx.x; i < words; i += THREADS) to[swizzled_pair<FORMAT>(i)] = from[i];
+}
+
+__device__ __forceinline__ int sum32(const i8 *p) {
+  const uint4 ones = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
+  const uint4 *words = reinterpret_cast<const uint4 *>(p);
+  return dot16(words[0], ones) + dot16(words[1], ones);
+}
+
+// The scales of a row of quantized x, and where weights have mins, the sums of what its blocks stand for.
+template <int FORMAT>
+__device__ __forceinline__ void stage_scales(const i8 *first, const i8 *second, const float *from, int blocks,
+                                             float *scales, float *sums) {
+  if constexpr (HAS_MINS<FORMAT>) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < blocks; i += THREADS) {
+      float sum = float(sum32(first + i * QBLOCK));
+      if (second != nullptr) sum += float(sum32(second + i * QBLOCK)) * (1.0f / 254.0f);
+      scales[i] = from[i];
+      sums[i] = from[i] * sum;
+    }
+  } else {
+#pragma unroll 2
+    for (int i = threadIdx.x; i < blocks; i += THREADS) scales[i] = from[i];
+  }
+}
+
 // ---- weights in flight -------------------------------------------------------------------------------------------
 template <int FORMAT, int STEPS, int N = NR>
 struct Batch {
   Block<FORMAT> w[STEPS][N];
 };
+
+// 16 bytes of a stored row, with the scales of their values; `scale` is the row's of q8_0.
+template <int FORMAT>
+__device__ __forceinline__ void load_stored(Block<FORMAT> &b, const char *row, const char *scale, int k, int word) {
+  if constexpr (IN_BLOCKS<FORMAT>) {
+    load_block<FORMAT>(b, row, k, word);
+  } else {
+    b.quants = load_weights(row + (long long)word * 16);
+    if (FORMAT == FORMAT_Q8_0) b.scale = load_scale(scale + (word >> 1) * 2);
+  }
+}
 
 template <int N>
 struct StreamsOf {  // the N stored rows a warp is at
@@ -52,14 +114,7 @@ __device__ __forceinline__ void load_batch(Batch<FORMAT, STEPS, N> &b, const Str
     const int word = word0 + 32 * u;
     if (word < words) {
 #pragma unroll
-      for (int i = 0; i < N; i++) {
-        if constexpr (IN_BLOCKS<FORMAT>) {
-          load_block<FORMAT>(b.w[u][i], s.w[i], k, word);
-        } else {
-          b.w[u][i].quants = load_weights(s.w[i] + (long long)word * 16);
-          if (FORMAT == FORMAT_Q8_0) b.w[u][i].scale = load_scale(s.scale[i] + (word >> 1) * 2);
-        }
-      }
+      for (int i = 0; i < N; i++) load_stored<FORMAT>(b.w[u][i], s.w[i], s.scale[i], k, word);
     }
   }
 }

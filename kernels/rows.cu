@@ -5,15 +5,18 @@
 
 extern __shared__ float4 dynamic_shared[];
 
-// ---- norm: one block a row ------------------------------------------------------------------------------------------
-extern "C" __global__ void __launch_bounds__(512) norm_rows(const float *x, int x_pitch, int m, int cols, NORM_PARAMS) {
+// ---- norm: one block a unit of a row --------------------------------------------------------------------------------
+// m counts the units of all rows. Units of x and of y may lie apart in their rows; the other operands hold them in order.
+extern "C" __global__ void __launch_bounds__(512) norm_rows(const float *x, int x_pitch, int x_unit, int units,
+                                                            int y_unit, int m, int cols, NORM_PARAMS) {
   __shared__ float scratch[32];
   let_next_start();
   wait_for_previous();
-  const NormArgs a = NORM_ARGS(m, cols);
-  const int row = blockIdx.x;
-  const FreshReader reader{x + (long long)x_pitch * row};
-  norm_row(reader, a, row, cols, reinterpret_cast<float *>(dynamic_shared), scratch);
+  NormArgs a = NORM_ARGS(m, cols);
+  const int row = blockIdx.x / units, unit = blockIdx.x - row * units;
+  if (a.y.base != nullptr) a.y = Rows{a.y.at(row) + (long long)y_unit * unit, 0, nullptr};
+  const FreshReader reader{x + (long long)x_pitch * row + (long long)x_unit * unit};
+  norm_row(reader, a, blockIdx.x, cols, reinterpret_cast<float *>(dynamic_shared), scratch);
 }
 
 // ---- gather ---------------------------------------------------------------------------------------------------------

@@ -14,12 +14,16 @@ from lanelink.lowering.launch_operands import (
     activation,
     address,
     head_norm,
+    landing,
     norm_of,
     optional_address,
     placed,
+    read_rows,
     rotation,
     rows,
     table_of,
+    unit_placed,
+    unit_read,
     weights_of,
 )
 from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec, parts_of, products_spec
@@ -32,15 +36,15 @@ Side = launch.RopeOp | launch.RopeSideOp
 
 def rope_parts_spec(op: launch.RopePartsOp) -> RopeSpec:
     """Several sides turned by the same tables."""
-    sides = [_side(side) for side in op.members() if isinstance(side, launch.RopeSideOp)]
-    first = next(side for side in op.members() if isinstance(side, launch.RopeSideOp))
-    return RopeSpec(rotation(op), buffer_shape(first.x, op.name)[0], tuple(sides))
+    sides = _sides(op)
+    return RopeSpec(rotation(op), buffer_shape(sides[0].x, op.name)[0], tuple(rope_side(side) for side in sides))
 
 
-def _side(side: launch.RopeSideOp) -> RopeSide:
-    destination = placed(side, side.out)
-    assert destination is not None
-    return RopeSide(rows(side.x), destination, side.heads.value.data, head_norm(side.norm, side.norm_eps))
+def rope_side(side: Side) -> RopeSide:
+    """The heads of one side: where they are read, their norm, where they land."""
+    norm = head_norm(side.norm, side.norm_eps)
+    x, y = read_rows(side, side.x), landing(side, side.out)
+    return RopeSide(x, y, side.heads.value.data, norm, unit_read(side), unit_placed(side))
 
 
 def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec:
@@ -114,7 +118,8 @@ def _product_added(fold: launch.FoldOp, product: launch.GemvOp, add: launch.Bina
 
 def _own_rows(product: launch.GemvOp) -> SSAValue:
     """The buffer of its own that a product's f32 rows fill."""
-    if product.out is None or product.quant is not None or product.index is not None or product.row is not None:
+    placements = (product.quant, product.index, product.row, product.unit_pitch)
+    if product.out is None or any(field is not None for field in placements):
         raise SelectionError("launch.fold product", "f32 rows in a buffer of their own", "another result")
     return product.out
 
@@ -146,6 +151,8 @@ def _check_normed(fold: launch.FoldOp, out: SSAValue, norm: launch.NormOp) -> No
     """Checks that a norm takes whole rows of what the part before it wrote."""
     if norm.x is not out or norm.add is out:
         raise SelectionError("launch.fold norm x", "the rows of the part before it", "another buffer")
+    if norm.x_pitch is not None:
+        raise SelectionError("launch.fold norm x", "the rows of the part before it", "units of them")
     width = buffer_shape(out, fold.name)[1]
     if norm.cols.value.data != width:
         raise SelectionError("launch.fold norm cols", f"whole rows of {width} values", norm.cols.value.data)
@@ -155,6 +162,10 @@ def _products_turned(
     fold: launch.FoldOp, products: launch.GemvOp | launch.GemmPartsOp, turn: launch.RopeOp | launch.RopePartsOp
 ) -> GemvSpec:
     sides = {side.x: side for side in _sides(turn)}
+    if len(sides) < len(_sides(turn)):
+        raise SelectionError("launch.fold rotation x", "another product for each of its sides", "one turned twice")
+    if isinstance(products, launch.GemvOp) and products.quant is not None:
+        raise SelectionError("launch.fold turned product", "f32 rows", "a quantized form")
     turns: list[Turn | None] = []
     results: list[Rows | None] = []
     for part in parts_of(products):
@@ -163,17 +174,26 @@ def _products_turned(
             turns.append(None)
             results.append(placed(part, part.out))
             continue
-        assert part.out is not None
-        if _kept(fold, part.out):
-            raise SelectionError("launch.fold turned product", "a rotation as its only reader", "another reader")
-        heads = side.heads.value.data * turn.head_dim.value.data
-        if heads != weights_of(part.w)[2]:
-            raise SelectionError("launch.fold turned product", f"{heads} outputs, its heads", weights_of(part.w)[2])
-        turns.append(Turn(head_norm(side.norm, side.norm_eps)))
-        results.append(placed(side, side.out))
+        _check_turned(fold, part, side, side.heads.value.data * turn.head_dim.value.data)
+        turns.append(Turn(head_norm(side.norm, side.norm_eps), unit_placed(side)))
+        results.append(landing(side, side.out))
     if sides:
         raise SelectionError("launch.fold rotation x", "a product of the fold", f"{len(sides)} other buffers")
     return replace(products_spec(products, results), then=RopeFold(rotation(turn), tuple(turns)))
+
+
+def _check_turned(fold: launch.FoldOp, part: launch.GemvOp | launch.GemmPartOp, side: Side, outputs: int) -> None:
+    """Checks that a side takes all of a product of `outputs` values, which nothing else reads."""
+    what = "launch.fold turned product"
+    assert part.out is not None
+    if _kept(fold, part.out):
+        raise SelectionError(what, "a rotation as its only reader", "another reader")
+    if any(field is not None for field in (part.index, part.row, part.unit_pitch)):
+        raise SelectionError(what, "rows in a buffer of their own", "rows or units of another")
+    if side.x_pitch is not None:
+        raise SelectionError(what, "all of its values turned", "units of them")
+    if outputs != weights_of(part.w)[2]:
+        raise SelectionError(what, f"{outputs} outputs, its heads", weights_of(part.w)[2])
 
 
 def _sides(op: launch.RopeOp | launch.RopePartsOp) -> list[Side]:
@@ -187,4 +207,4 @@ def _kept(fold: launch.FoldOp, value: SSAValue) -> bool:
     return any(outermost(use.operation) is not fold for use in value.uses)
 
 
-__all__ = ["fold_spec", "rope_parts_spec"]
+__all__ = ["fold_spec", "rope_parts_spec", "rope_side"]

@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 from lanelink.dialects import launch
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.base import Placed, buffer_shape
+from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.selection.calls import Address, SelectionError
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rotation, Rows
@@ -60,13 +61,44 @@ def quantized(value: SSAValue | None) -> Quantized | None:
 
 
 def placed(op: Placed, out: SSAValue | None) -> Rows | None:
-    """Where a launch's f32 result lands: a buffer of its own, or rows of a table from a named or fixed one on."""
+    """
+    Where a launch's f32 result lands: a buffer of its own, or rows of a table from a named or fixed one on.
+
+    Of a result in units of wider rows, the rows begin at the first unit; `unit_placed` is from one to the next.
+    """
     if out is None:
         return None
     _, width = buffer_shape(out, op.name)
+    to = address(out)
+    if isinstance(op, PlacedInUnits) and op.unit_offset is not None:
+        to = to.at(4 * op.unit_offset.value.data)
     if op.index is not None:
-        return Rows(address(out), width, address(op.index))
-    return Rows(address(out), width, 0 if op.row is None else op.row.value.data)
+        return Rows(to, width, address(op.index))
+    return Rows(to, width, 0 if op.row is None else op.row.value.data)
+
+
+def landing(op: Placed, out: SSAValue) -> Rows:
+    """Where a result that is always stored lands, as `placed` says."""
+    destination = placed(op, out)
+    assert destination is not None
+    return destination
+
+
+def unit_placed(op: PlacedInUnits) -> int | None:
+    """Values from one unit of a result to the next, where they do not lie one after another."""
+    return None if op.unit_pitch is None else op.unit_pitch.value.data
+
+
+def read_rows(op: ReadsUnits, x: SSAValue) -> Rows:
+    """The rows a launch reads units of, which begin at the first unit; `unit_read` is from one to the next."""
+    held = rows(x)
+    offset = 0 if op.x_offset is None else op.x_offset.value.data
+    return Rows(held.address.at(4 * offset), held.pitch)
+
+
+def unit_read(op: ReadsUnits) -> int | None:
+    """Values from one unit of x to the next, where they do not lie one after another."""
+    return None if op.x_pitch is None else op.x_pitch.value.data
 
 
 def weights_of(value: SSAValue) -> tuple[Address, Format, int]:
@@ -94,7 +126,7 @@ def head_norm(weight: SSAValue | None, eps: FloatAttr[Float32Type] | None) -> He
 
 
 def norm_of(op: launch.NormOp) -> Norm:
-    """A norm of groups of `cols` values, whichever buffers they lie in."""
+    """A norm of groups of `cols` values, whichever buffers they lie in; only its f32 result may lie in wider units."""
 
     def groups(value: SSAValue | None) -> Rows | None:
         return None if value is None else Rows(address(value), op.cols.value.data)
@@ -105,7 +137,7 @@ def norm_of(op: launch.NormOp) -> Norm:
         add=groups(op.add),
         sum=groups(op.sum),
         pre=head_norm(op.pre, op.pre_eps),
-        y=groups(op.out),
+        y=placed(op, op.out),
         quantized=quantized(op.quant),
     )
 
@@ -126,13 +158,17 @@ __all__ = [
     "address",
     "head_norm",
     "is_constant",
+    "landing",
     "norm_of",
     "optional_address",
     "optional_whole",
     "placed",
     "quantized",
+    "read_rows",
     "rotation",
     "rows",
     "table_of",
+    "unit_placed",
+    "unit_read",
     "weights_of",
 ]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from xdsl.ir import Operation, SSAValue
-
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import Launch, Placed, buffer_shape
+from lanelink.dialects.launch.base import Launch, buffer_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
@@ -28,17 +26,21 @@ from lanelink.lowering.launch_delta import (
     gates_spec,
     l2_norm_spec,
 )
-from lanelink.lowering.launch_folds import fold_spec, rope_parts_spec
+from lanelink.lowering.launch_folds import fold_spec, rope_parts_spec, rope_side
+from lanelink.lowering.launch_heads import head_gemv_spec, join_spec
 from lanelink.lowering.launch_operands import (
     address,
-    head_norm,
+    landing,
     norm_of,
     optional_address,
     placed,
     quantized,
+    read_rows,
     rotation,
     rows,
     table_of,
+    unit_placed,
+    unit_read,
 )
 from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec
 from lanelink.lowering.selection.calls import SelectionError
@@ -51,7 +53,6 @@ from lanelink.lowering.selection.specs import (
     GatherSpec,
     NormSpec,
     QuantizeSpec,
-    RopeSide,
     RopeSpec,
     Rows,
     SwigluSpec,
@@ -67,33 +68,18 @@ def launch_spec(op: Launch) -> Spec:
     """
     What a launch asks of a kernel; its addresses name SSA values, whose roots are allocs, constants and arguments.
 
-    Raises SelectionError for a launch of a kind or a form that no kernel computes.
+    Raises SelectionError for a launch of a kind that no kernel computes.
     """
     rule = SPECS.get(type(op))
     if rule is None:
         raise SelectionError(op.name, f"one of {', '.join(sorted(k.name for k in SPECS))}", op.name)
-    for part in op.walk():
-        _check_form(part)
     return rule(op)
-
-
-def _check_form(op: Operation) -> None:
-    """Checks that a launch, or a part of one, has no field that kernels do not take."""
-    fields = [name for name in WITHOUT_KERNELS if getattr(op, name, None) is not None]
-    if isinstance(op, launch.NormOp):
-        fields += [name for name in ("at", "row") if getattr(op, name) is not None]
-    if fields:
-        raise SelectionError(op.name, f"a launch without {fields[0]}", fields[0])
-
-
-WITHOUT_KERNELS = ("x_pitch", "unit_pitch")
-"""Where a launch reads or writes units: no kernel does yet."""
 
 
 def _gemv_f32(op: launch.GemvF32Op) -> ValuesSpec:
     m, k = buffer_shape(op.x, op.name)
     _, n = buffer_shape(op.w, op.name)
-    return ValuesSpec(rows(op.x), address(op.w), m, k, n, _placed(op, op.out), optional_address(op.bias))
+    return ValuesSpec(rows(op.x), address(op.w), m, k, n, landing(op, op.out), optional_address(op.bias))
 
 
 def _advance(op: launch.AdvanceOp) -> AdvanceSpec:
@@ -108,16 +94,15 @@ def _gather(op: launch.GatherOp) -> GatherSpec:
 
 
 def _norm(op: launch.NormOp) -> NormSpec:
-    held, width = buffer_shape(op.x, op.name)
-    cols = op.cols.value.data
-    # A row of several groups is as many rows of one: they lie one after another.
-    return NormSpec(Rows(address(op.x), cols), held * width // cols, cols, norm_of(op))
+    m, width = buffer_shape(op.x, op.name)
+    cols, x_unit = op.cols.value.data, unit_read(op)
+    units = width // (cols if x_unit is None else x_unit)
+    return NormSpec(read_rows(op, op.x), m, cols, norm_of(op), units, x_unit, unit_placed(op))
 
 
 def _rope(op: launch.RopeOp) -> RopeSpec:
     m, _ = buffer_shape(op.x, op.name)
-    side = RopeSide(rows(op.x), _placed(op, op.out), op.heads.value.data, head_norm(op.norm, op.norm_eps))
-    return RopeSpec(rotation(op), m, (side,))
+    return RopeSpec(rotation(op), m, (rope_side(op),))
 
 
 def _arg_max(op: launch.ArgMaxOp) -> ArgMaxSpec:
@@ -178,11 +163,10 @@ def _copy(op: launch.CopyOp) -> CopySpec:
 
 def _set_row(op: launch.SetRowOp) -> CopySpec | UnarySpec:
     m, width = buffer_shape(op.source, op.name)
-    to = placed(op, op.out)
     if op.quant is None:
-        assert to is not None
-        return CopySpec(rows(op.source), to, m, width)
-    return UnarySpec(rows(op.source), m, width, y=to, quantized=placed_quantized(op, op.quant))
+        assert op.out is not None
+        return CopySpec(rows(op.source), landing(op, op.out), m, width)
+    return UnarySpec(rows(op.source), m, width, y=placed(op, op.out), quantized=placed_quantized(op, op.quant))
 
 
 def _slice(op: launch.SliceOp) -> CopySpec:
@@ -190,12 +174,6 @@ def _slice(op: launch.SliceOp) -> CopySpec:
     start, width, every = op.start.value.data, op.width.value.data, op.every.value.data
     source = Rows(address(op.x).at(4 * start), held)
     return CopySpec(source, rows(op.out), m, width, held // every, every, width)
-
-
-def _placed(op: Placed, out: SSAValue) -> Rows:
-    destination = placed(op, out)
-    assert destination is not None
-    return destination
 
 
 Rule = Callable[[Launch], Spec]
@@ -229,6 +207,8 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.CopyOp, _copy),
         _rule(launch.SetRowOp, _set_row),
         _rule(launch.SliceOp, _slice),
+        _rule(launch.HeadGemvOp, head_gemv_spec),
+        _rule(launch.JoinOp, join_spec),
         _rule(launch.FoldOp, fold_spec),
         _rule(launch.DecayOp, decay_spec),
         _rule(launch.L2NormOp, l2_norm_spec),

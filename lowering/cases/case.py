@@ -104,6 +104,14 @@ def _ratio(got: Floats, expected: Floats, tolerance: Doubles | float) -> Doubles
     return np.where(same, 0.0, np.where(np.isfinite(error), error, np.inf) / bound)
 
 
+@dataclass(frozen=True)
+class Units:
+    """Where a unit lies in a wider one: `offset` values into each `pitch`."""
+
+    pitch: int
+    offset: int
+
+
 @dataclass
 class Builder:
     """Collects a case's buffers and results; `rng` is its own."""
@@ -157,6 +165,36 @@ class Builder:
         self.results.append(FloatResult(name, after, bound))
         return Rows(Address(name), expected.shape[1], at if index is None else Address(index))
 
+    def units(self, name: str, values: Floats, width: int, units: Units) -> Rows:
+        """Rows whose units of `width` values lie in wider ones, with values around them that nothing may read right."""
+        m = values.shape[0]
+        apart = np.full((m, values.shape[1] // width, units.pitch), np.float32(np.nan))
+        apart[:, :, units.offset : units.offset + width] = values.reshape(m, -1, width)
+        return Rows(self.put(name, apart).at(4 * units.offset), apart.shape[1] * units.pitch)
+
+    def into_units(
+        self,
+        name: str,
+        expected: Floats,
+        tolerance: Doubles | float,
+        width: int,
+        units: Units,
+        at: int,
+        index: str | None,
+    ) -> Rows:
+        """A destination of units of `width` values in wider ones, of rows `at`.. of a table; all around them must stay
+        as it was. The row is on the device where `index` names its buffer."""
+        m = expected.shape[0]
+        before = self.normal(at + m + 2, expected.shape[1] // width * units.pitch)
+        after, bound = before.copy(), np.zeros(before.shape)
+        for held, written in ((after, expected), (bound, np.broadcast_to(tolerance, expected.shape))):
+            apart = held[at : at + m].reshape(m, -1, units.pitch)
+            apart[:, :, units.offset : units.offset + width] = written.reshape(m, -1, width)
+        self.put(name, before)
+        self.results.append(FloatResult(name, after, bound))
+        address = Address(name, 4 * units.offset)
+        return Rows(address, before.shape[1], at if index is None else Address(index))
+
     def quantized(
         self, name: str, expected: Floats, tolerance: Doubles | float, planes: int, of: str | None = None
     ) -> Quantized:
@@ -172,4 +210,4 @@ class Builder:
         return Case(name, spec, dict(self.buffers), tuple(self.results))
 
 
-__all__ = ["UNIT", "Builder", "Case", "ExactResult", "FloatResult", "QuantizedResult", "Result"]
+__all__ = ["UNIT", "Builder", "Case", "ExactResult", "FloatResult", "QuantizedResult", "Result", "Units"]

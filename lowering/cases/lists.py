@@ -6,31 +6,13 @@ from collections.abc import Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.cases import delta, latent, norms, others, products
+from lanelink.lowering.cases import delta, latent, norms, others, products, units
 from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
+from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, INPUTS, widths
 from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
-
-INPUTS = (
-    (Format.F32, 0),
-    (Format.F16, 0),
-    (Format.BF16, 0),
-    (Format.Q8_0, 0),
-    (Format.Q8_0, 1),
-    (Format.Q8_0, 2),
-)
-"""Each form of plain and 8-bit weights, and of the activation, that products have entries for."""
-
-BLOCKS = (Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.Q6_K, Format.MXFP4)
-BLOCK_INPUTS = tuple(product(BLOCKS, (0, 1, 2)))
-"""The same of weights whose 16 bytes are a block of 32 values."""
-
-
-def widths(format: Format) -> tuple[int, ...]:
-    """Rows of few and of many blocks, in counts that no power of two divides much."""
-    return (256, 768, 4352) if format.block_values == 256 else (32, 96, 160, 4544)
 
 
 def small() -> Iterator[Case]:
@@ -45,6 +27,7 @@ def small() -> Iterator[Case]:
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
     yield from delta.small()
     yield from latent.small()
+    yield from units.small()
 
 
 def _small_products() -> Iterator[Case]:
@@ -223,6 +206,7 @@ def full() -> Iterator[Case]:
         yield others.values_product(m, k, n, bias=m == 8, seed=k)
     yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
     yield from delta.wide()
+    yield from units.full()
 
 
-__all__ = ["BLOCKS", "BLOCK_INPUTS", "INPUTS", "full", "small", "widths"]
+__all__ = ["full", "small"]

@@ -8,6 +8,9 @@ from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null, SelectionError, optional
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows
 
+MAX_GRID_X = 2**31 - 1
+"""Blocks a grid's first dimension may have."""
+
 MAX_GRID_YZ = 65535
 """Blocks a grid's second and third dimension may have."""
 
@@ -109,6 +112,7 @@ def shared_floats(cols: int, shared_bytes: int, where: str) -> int:
 
 
 __all__ = [
+    "MAX_GRID_X",
     "MAX_GRID_YZ",
     "NO_NORM",
     "fixed",

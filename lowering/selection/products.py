@@ -259,6 +259,7 @@ _NO_PART: tuple[Argument, ...] = (
     I32(0),
     I32(0),
     I32(0),
+    I32(0),
     Null(),
     F32(0.0),
 )
@@ -267,9 +268,11 @@ _NO_PART: tuple[Argument, ...] = (
 def _part(part: GemvPart, tiles: int, spec: GemvSpec, index: int) -> tuple[Argument, ...]:
     """The kernel's PART_PARAMS of one part."""
     turn = spec.then.turns[index] if isinstance(spec.then, RopeFold) else None
-    normed = head_norm(None if turn is None else turn.norm)
     head = (part.weights, I32(part.n), optional(part.bias), *writing(part.y))
-    return *head, I32(tiles), I32(int(turn is not None)), *normed
+    if turn is None or not isinstance(spec.then, RopeFold):
+        return *head, I32(tiles), I32(0), I32(0), *head_norm(None)
+    unit = spec.then.rotation.hd if turn.unit is None else turn.unit
+    return *head, I32(tiles), I32(1), I32(unit), *head_norm(turn.norm)
 
 
 def _scratch(spec: GemvSpec, counters: int) -> tuple[Scratch, ...]:

@@ -16,6 +16,7 @@ from lanelink.lowering.selection.calls import (
 )
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.packing import (
+    MAX_GRID_X,
     NO_NORM,
     head_norm,
     norm_arguments,
@@ -51,11 +52,11 @@ GATHER_ENTRIES = {
 }
 """The entry that gathers rows of each format."""
 
-MAX_GRID_X = 2**31 - 1
 ROPE_WARPS = 4
 ROPE_SIDES = 4
 COPY_THREADS = 256
 COPY_VALUES = 1024  # of a block
+MOST_COPIED = 2**31 - 1
 ARG_MAX_THREADS = 256
 ARG_MAX_VALUES = 2048  # of a block, at least
 
@@ -66,13 +67,16 @@ def row_threads(cols: int) -> int:
 
 
 def norm(spec: NormSpec, chip: Chip) -> KernelCall:
-    """The call of a norm: one block a row."""
-    rows_of_step(spec.m, "norm", MAX_GRID_X)
-    require(spec.cols >= 1, "norm width", "at least 1", spec.cols)
+    """The call of a norm: one block a unit of a row."""
+    require(spec.cols >= 1 and spec.units >= 1, "norm units", "at least 1 of 1 value", (spec.units, spec.cols))
+    rows_of_step(spec.m * spec.units, "norm", MAX_GRID_X)
     shared = shared_floats(spec.cols, chip.shared_bytes - 1024, "norm")
-    head = (*reading(spec.x, "norm x"), I32(spec.m), I32(spec.cols))
-    arguments = (*head, *norm_arguments(spec.norm, spec.cols, "norm"))
-    return KernelCall("rows", "norm_rows", (spec.m, 1, 1), (row_threads(spec.cols), 1, 1), shared, arguments)
+    x_unit, y_unit = (spec.cols if unit is None else unit for unit in (spec.x_unit, spec.y_unit))
+    head = (*reading(spec.x, "norm x"), I32(x_unit), I32(spec.units), I32(y_unit))
+    sizes = (I32(spec.m * spec.units), I32(spec.cols))
+    arguments = (*head, *sizes, *norm_arguments(spec.norm, spec.cols, "norm"))
+    grid, block = (spec.m * spec.units, 1, 1), (row_threads(spec.cols), 1, 1)
+    return KernelCall("rows", "norm_rows", grid, block, shared, arguments)
 
 
 def gather(spec: GatherSpec, chip: Chip) -> KernelCall:
@@ -127,12 +131,18 @@ def _side(side: RopeSide, hd: int) -> tuple[Argument, ...]:
 
 def copy(spec: CopySpec, chip: Chip) -> KernelCall:
     """The call of runs of values copied between rows."""
-    rows_of_step(spec.m, "copy")
     require(spec.width >= 1 and spec.units >= 1, "copy", "at least 1 run of 1 value", (spec.units, spec.width))
     x, y = writing(spec.x), writing(spec.y)
     arguments = (*x, I32(spec.x_unit), *y, I32(spec.y_unit), I32(spec.width), I32(spec.units))
-    grid = (-(-spec.width * spec.units // COPY_VALUES), spec.m, 1)
-    return KernelCall("elementwise", "copy_rows", grid, (COPY_THREADS, 1, 1), 0, arguments)
+    grid, block = copy_grid(spec.width, spec.units, spec.m, "copy")
+    return KernelCall("elementwise", "copy_rows", grid, block, 0, arguments)
+
+
+def copy_grid(width: int, units: int, m: int, where: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """(grid, block) over m rows of `units` runs of `width` values, counted in 32 bits."""
+    rows_of_step(m, where)
+    require(width * units <= MOST_COPIED, f"{where} row", f"at most {MOST_COPIED} values", width * units)
+    return (-(-width * units // COPY_VALUES), m, 1), (COPY_THREADS, 1, 1)
 
 
 def arg_max(spec: ArgMaxSpec, chip: Chip) -> KernelCall:
@@ -158,4 +168,4 @@ def advance(spec: AdvanceSpec, chip: Chip) -> KernelCall:
     return KernelCall("elementwise", "advance_index", (1, 1, 1), (32, 1, 1), 0, (spec.x, spec.y, I32(spec.by)))
 
 
-__all__ = ["advance", "arg_max", "copy", "gather", "norm", "rope", "row_threads"]
+__all__ = ["advance", "arg_max", "copy", "copy_grid", "gather", "norm", "rope", "row_threads"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lanelink.lowering.selection import attention, delta, elementwise, latent, products, rows
+from lanelink.lowering.selection import attention, delta, elementwise, heads, latent, products, rows
 from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import KernelCall
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
+from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
@@ -49,6 +50,8 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     GatesSpec: delta.gates,
     GateProjSpec: delta.gate_proj,
     DeltaSpec: delta.delta,
+    HeadGemvSpec: heads.head_gemv,
+    JoinSpec: heads.join,
 }
 
 

@@ -34,9 +34,11 @@ class Norm:
 
 @dataclass(frozen=True)
 class Turn:
-    """That a part's heads are rotated, each after its own norm where `norm`."""
+    """That a part's heads are rotated, each after its own norm where `norm`, and land `unit` values apart in y (None:
+    one after another)."""
 
     norm: HeadNorm | None = None
+    unit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,19 @@ class GatherSpec:
 
 @dataclass(frozen=True)
 class NormSpec:
-    """A norm of m rows of `cols` values."""
+    """A norm of every unit of `cols` values, `units` in each of m rows.
+
+    Unit u of row r is `x_unit * u` values into row r of x, and lands so in y by `y_unit`; None is one after another.
+    What is added, the sum and the quantized form are rows of one unit each, m * units of them.
+    """
 
     x: Rows
     m: int
     cols: int
     norm: Norm
+    units: int = 1
+    x_unit: int | None = None
+    y_unit: int | None = None
 
 
 @dataclass(frozen=True)

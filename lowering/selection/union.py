@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
+from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
@@ -31,6 +32,8 @@ Spec = (
     | GemvSpec
     | GluSpec
     | LatentSpec
+    | HeadGemvSpec
+    | JoinSpec
     | NormSpec
     | QuantizeSpec
     | RopeSpec

@@ -127,3 +127,126 @@ func.func @step(
   %position: memref<1xi32>) attributes {launch.lifted = 0 : i64} {
   func.return
 }
+
+// -----
+
+// turned_twice
+// CHECK: launch.fold rotation x: expected another product for each of its sides, got one turned twice
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 3 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 16x64, transposed>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %q = launch.alloc : memref<1x16xf32>
+  %y = launch.alloc : memref<1x16xf32>
+  %z = launch.alloc : memref<1x16xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 16x64, transposed>, out = %q : memref<1x16xf32>) covers [0]
+    launch.rope_parts(cos = %cos : memref<64x2xf32>, sin = %sin : memref<64x2xf32>, position = %position : memref<1xi32>) attributes {head_dim = 8 : i64, half = 2 : i64} {
+      launch.rope_side(x = %q : memref<1x16xf32>, out = %y : memref<1x16xf32>) {heads = 2 : i64} covers [1]
+      launch.rope_side(x = %q : memref<1x16xf32>, out = %z : memref<1x16xf32>) {heads = 2 : i64} covers [2]
+    }
+  }
+  func.return
+}
+
+// -----
+
+// turned_product_that_is_quantized
+// CHECK: launch.fold turned product: expected f32 rows, got a quantized form
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 32x64, transposed>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %q = launch.alloc : memref<1x32xf32>
+  %q8 = launch.alloc : !tgraph.q8<1x32>
+  %y = launch.alloc : memref<1x32xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %q : memref<1x32xf32>, quant = %q8 : !tgraph.q8<1x32>) covers [0]
+    launch.rope(x = %q : memref<1x32xf32>, cos = %cos : memref<64x2xf32>, sin = %sin : memref<64x2xf32>, position = %position : memref<1xi32>, out = %y : memref<1x32xf32>) {heads = 4 : i64, head_dim = 8 : i64, half = 2 : i64} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// part_of_a_product_turned
+// CHECK: launch.fold turned product: expected all of its values turned, got units of them
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 32x64, transposed>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %q = launch.alloc : memref<1x32xf32>
+  %y = launch.alloc : memref<1x16xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %q : memref<1x32xf32>) covers [0]
+    launch.rope(x = %q : memref<1x32xf32>, cos = %cos : memref<64x2xf32>, sin = %sin : memref<64x2xf32>, position = %position : memref<1xi32>, out = %y : memref<1x16xf32>) {heads = 2 : i64, head_dim = 8 : i64, half = 2 : i64, x_pitch = 16 : i64, x_offset = 8 : i64} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// turned_product_in_units
+// CHECK: launch.fold turned product: expected rows in a buffer of their own, got rows or units of another
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 16x64, transposed>
+  %cos = launch.constant #tgraph.rope_table<cos, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %sin = launch.constant #tgraph.rope_table<sin, [1.0, 0.5], scale 1.0> : memref<64x2xf32>
+  %q = launch.alloc : memref<1x32xf32>
+  %y = launch.alloc : memref<1x32xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 16x64, transposed>, out = %q : memref<1x32xf32>) {unit_pitch = 32 : i64, unit_offset = 16 : i64} covers [0]
+    launch.rope(x = %q : memref<1x32xf32>, cos = %cos : memref<64x2xf32>, sin = %sin : memref<64x2xf32>, position = %position : memref<1xi32>, out = %y : memref<1x32xf32>) {heads = 4 : i64, head_dim = 8 : i64, half = 2 : i64} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// norm_of_units_of_a_product
+// CHECK: launch.fold norm x: expected the rows of the part before it, got units of them
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x64, transposed>
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<64xf32>
+  %o = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf32>) covers [0]
+    launch.norm(x = %o : memref<1x64xf32>, w = %n : memref<64xf32>, out = %y : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32, x_pitch = 64 : i64, x_offset = 0 : i64} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// product_in_units_normed
+// CHECK: launch.fold product: expected f32 rows in a buffer of their own, got another result
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"}) attributes {launch.lifted = 2 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 48x64, transposed>
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<64xf32>
+  %o = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 48x64, transposed>, out = %o : memref<1x64xf32>) {unit_pitch = 64 : i64, unit_offset = 16 : i64} covers [0]
+    launch.norm(x = %o : memref<1x64xf32>, w = %n : memref<64xf32>, out = %y : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1]
+  }
+  func.return
+}

@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // norm
-// CHECK: driver.launch @rows::@norm_rows(%x, 64 : i32, 1 : i32, 64 : i32, 1.000000e-06 : f32, %n, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "norm"}
+// CHECK: driver.launch @rows::@norm_rows(%x, 64 : i32, 64 : i32, 1 : i32, 64 : i32, 1 : i32, 64 : i32, 1.000000e-06 : f32, %n, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "norm"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -15,7 +15,7 @@ func.func @step(
 // -----
 
 // norm_of_heads
-// CHECK: driver.launch @rows::@norm_rows(%x, 16 : i32, 4 : i32, 16 : i32, 1.000000e-06 : f32, %n, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, %y, 16 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "norm"}
+// CHECK: driver.launch @rows::@norm_rows(%x, 64 : i32, 16 : i32, 4 : i32, 16 : i32, 4 : i32, 16 : i32, 1.000000e-06 : f32, %n, null, 0 : i32, null, 0 : i32, 0 : i32, null, 0.000000e+00 : f32, %y, 64 : i32, null, null, 0 : i32) grid {{.*}} covers [0] {label = "norm"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -29,7 +29,7 @@ func.func @step(
 // -----
 
 // sandwiched_norm_of_a_sum_quantized
-// CHECK: driver.launch @rows::@norm_rows(%x, 64 : i32, 1 : i32, 64 : i32, 1.000000e-06 : f32, %n, %r, 64 : i32, %s, 64 : i32, 1 : i32, %p, 1.000000e-05 : f32, null, 0 : i32, null, %q, 1 : i32) grid {{.*}} covers [0, 1, 2, 3] {label = "norm"}
+// CHECK: driver.launch @rows::@norm_rows(%x, 64 : i32, 64 : i32, 1 : i32, 64 : i32, 1 : i32, 64 : i32, 1.000000e-06 : f32, %n, %r, 64 : i32, %s, 64 : i32, 1 : i32, %p, 1.000000e-05 : f32, null, 0 : i32, null, %q, 1 : i32) grid {{.*}} covers [0, 1, 2, 3] {label = "norm"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
