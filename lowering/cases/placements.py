@@ -82,27 +82,27 @@ def rope(
 def products(s: ProductShape, ns: tuple[int, ...], room: Units, at: int, seed: int = 0) -> Case:
     """Parts of a product, each one unit of rows of a table: `room` is what lies before and around a result."""
     b = Builder(seed)
-    x, operand = build_x(b, s)
+    x = build_x(b, s)
     b.index("at", at)
     made: list[GemvPart] = []
     for i, n in enumerate(ns):
         w, planes = build_weights(b, f"w{i}", s.format, n, s.k)
-        y, bound = meanings.product(x, w), product_bound(x, w)
+        y, bound = meanings.product(x.values, w), product_bound(x, w)
         to = b.into_units(f"y{i}", y, bound, n, Units(n + room.pitch, room.offset), at, "at" if i else None)
         made.append(GemvPart(planes, n, to))
-    return b.done(f"parts {s.name} {ns} into units at {at}", GemvSpec(operand, s.format, s.k, s.m, tuple(made)))
+    return b.done(f"parts {s.name} {ns} into units at {at}", GemvSpec(x.operand, s.format, s.k, s.m, tuple(made)))
 
 
 def turned(s: ProductShape, hd: int, heads: int, y_units: Units, position: int, seed: int = 0) -> Case:
     """A product whose heads turn and land in units of rows of a table, beside one that does not turn."""
     b = Builder(seed)
-    x, operand = build_x(b, s)
+    x = build_x(b, s)
     index = b.index("position", position)
     cos, sin = _tables(b, position + s.m + 1, hd // 2)
     made: list[GemvPart] = []
     for i, n in enumerate((heads * hd, 24)):
         w, planes = build_weights(b, f"w{i}", s.format, n, s.k)
-        y, bound = meanings.product(x, w), product_bound(x, w) + UNIT
+        y, bound = meanings.product(x.values, w), product_bound(x, w) + UNIT
         if i == 0:
             bound = turn_bound(y, bound, hd, None)
             y = meanings.rope(y, cos, sin, position, hd)
@@ -111,22 +111,22 @@ def turned(s: ProductShape, hd: int, heads: int, y_units: Units, position: int, 
             to = b.out("y1", y, bound)
         made.append(GemvPart(planes, n, to))
     rotation = Rotation(b.put("cos", cos), b.put("sin", sin), index, hd, hd // 2)
-    spec = GemvSpec(operand, s.format, s.k, s.m, tuple(made), RopeFold(rotation, (Turn(None, y_units.pitch), None)))
+    spec = GemvSpec(x.operand, s.format, s.k, s.m, tuple(made), RopeFold(rotation, (Turn(None, y_units.pitch), None)))
     return b.done(f"product {s.name}: {heads} heads of {hd} turned into {y_units} at {position}", spec)
 
 
 def normed(s: ProductShape, room: Units, at: int, seed: int = 0) -> Case:
     """A product and a norm of its row, into one unit of rows of a table."""
     b = Builder(seed)
-    x, operand = build_x(b, s)
+    x = build_x(b, s)
     w, planes = build_weights(b, "w", s.format, s.n, s.k)
-    y, bound = meanings.product(x, w), product_bound(x, w)
+    y, bound = meanings.product(x.values, w), product_bound(x, w)
     weight = b.normal(s.n)
     what, off = meanings.norm(y, EPS, weight)[1], norm_bound(y, bound, weight, EPS)
     b.index("at", at)
     to = b.into_units("normed", what, off, s.n, Units(s.n + room.pitch, room.offset), at, "at")
     normed_ = Norm(EPS, weight=b.put("weight", weight), y=to)
-    spec = GemvSpec(operand, s.format, s.k, s.m, (GemvPart(planes, s.n, None),), normed_)
+    spec = GemvSpec(x.operand, s.format, s.k, s.m, (GemvPart(planes, s.n, None),), normed_)
     return b.done(f"product {s.name} then a norm into units of {room} more at {at}", spec)
 
 
