@@ -9,7 +9,7 @@ from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.operands import Quantized
 from lanelink.lowering.selection.packing import MAX_GRID_X, MAX_GRID_YZ, reading, require, rows_of_step, writing
-from lanelink.lowering.selection.products import THREADS, VALUES_PER_LOAD, input_name, staged_bytes
+from lanelink.lowering.selection.products import THREADS, input_name, staged_bytes
 from lanelink.lowering.selection.rows import copy_grid
 
 # The kernels' own constants (kernels/head_gemv.cu).
@@ -37,7 +37,7 @@ def head_gemv(spec: HeadGemvSpec, chip: Chip) -> KernelCall:
     block = spec.format.block_values
     require(stored % block == 0, "head product's stored rows", f"a multiple of {block} values", stored)
     pitch = plane_layout(spec.format, 1, stored).pitch
-    values = VALUES_PER_LOAD.get(spec.format, BLOCK_VALUES)
+    values = spec.format.values_a_load
     words = -(-stored // values)
     if spec.rows_are_outputs:
         entry, lanes = f"{name}_outputs", lanes_for(words, MOST_LANES)
