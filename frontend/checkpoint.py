@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,29 @@ class MappedFile:
             raise CheckpointError(f"{self.path}: expected a readable file, got: {error.strerror}") from None
 
 
+class Tensor(Protocol):
+    """A tensor of a checkpoint: `shape` counts values, outermost first; the innermost is whole blocks of `format`."""
+
+    @property
+    def format(self) -> Format:
+        """How its values are stored."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes in values."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """A file that it is in."""
+        ...
+
+    def raw(self) -> NDArray[np.uint8]:
+        """Its bytes in `format`, u8[n], row after row."""
+        ...
+
+
 @dataclass(frozen=True)
 class StoredTensor:
     """A tensor as the checkpoint stores it: `nbytes` bytes of `file` from `offset`, rows one after another.
@@ -84,12 +108,33 @@ class StoredTensor:
     offset: int = field(repr=False)
 
     @property
+    def path(self) -> Path:
+        """The file that it is in."""
+        return self.file.path
+
+    @property
     def nbytes(self) -> int:
         """Bytes the tensor takes in its file."""
         return prod(self.shape) // self.format.block_values * self.format.block_bytes
 
     def raw(self) -> NDArray[np.uint8]:
         """The stored bytes, u8[nbytes]: a view of the map, so nothing is read until it is looked at."""
+        return self.file.data[self.offset : self.offset + self.nbytes]
+
+
+@dataclass(frozen=True)
+class OtherTensor:
+    """A tensor of a type that is no format of this compiler; `kind` is the type's own name."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    file: MappedFile = field(repr=False)
+    offset: int = field(repr=False)
+    nbytes: int = field(repr=False)
+
+    def raw(self) -> NDArray[np.uint8]:
+        """The stored bytes, u8[nbytes], as a view of the map."""
         return self.file.data[self.offset : self.offset + self.nbytes]
 
 
@@ -102,13 +147,13 @@ class Checkpoint:
     """
 
     path: Path
-    tensors: Mapping[str, StoredTensor]
+    tensors: Mapping[str, Tensor]
     unreadable: Mapping[str, str]
 
     def __contains__(self, name: object) -> bool:
         return name in self.tensors or name in self.unreadable
 
-    def tensor(self, name: str, shape: tuple[int, ...] | None = None) -> StoredTensor:
+    def tensor(self, name: str, shape: tuple[int, ...] | None = None) -> Tensor:
         """The tensor `name`. Raises CheckpointError where it is missing, of another shape, or of an unreadable type."""
         if name in self.unreadable:
             readable = ", ".join(Format)
@@ -122,6 +167,6 @@ class Checkpoint:
             )
         if shape is not None and found.shape != shape:
             raise CheckpointError(
-                f"{found.file.path}: tensor {shown(name)}: expected shape {list(shape)}, got {list(found.shape)}"
+                f"{found.path}: tensor {shown(name)}: expected shape {list(shape)}, got {list(found.shape)}"
             )
         return found

@@ -7,9 +7,18 @@ from os.path import exists, isdir
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import cast
 
-from lanelink.frontend.checkpoint import Checkpoint, CheckpointError, MappedFile, StoredTensor, shown
+from lanelink.frontend.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    MappedFile,
+    OtherTensor,
+    StoredTensor,
+    Tensor,
+    shown,
+)
 from lanelink.frontend.fields import Fields
 from lanelink.frontend.json_file import read_object
+from lanelink.frontend.mxfp4 import packed_tensors
 from lanelink.frontend.safetensors_file import read_tensors
 
 _SINGLE = "model.safetensors"
@@ -40,20 +49,21 @@ def open_directory(path: Path) -> Checkpoint:
 
 def _gather(path: Path, files: Iterable[MappedFile]) -> tuple[Checkpoint, dict[str, str]]:
     """The tensors of all `files`, and the name of the file that each is in."""
-    tensors: dict[str, StoredTensor] = {}
-    unreadable: dict[str, str] = {}
+    tensors: dict[str, Tensor] = {}
+    others: dict[str, OtherTensor] = {}
     places: dict[str, str] = {}
     for file in files:
         for tensor in read_tensors(file):
-            name = tensor.name if isinstance(tensor, StoredTensor) else tensor[0]
+            name = tensor.name
             if name in places:
                 raise CheckpointError(f"{file.path}: tensor {shown(name)}: expected once, got it in {places[name]} too")
             places[name] = file.path.name
             if isinstance(tensor, StoredTensor):
                 tensors[name] = tensor
             else:
-                unreadable[name] = tensor[1]
-    return Checkpoint(path, tensors, unreadable), places
+                others[name] = tensor
+    unreadable = {name: other.kind for name, other in others.items()}
+    return Checkpoint(path, packed_tensors(others) | tensors, unreadable), places
 
 
 def _weight_map(index: MappedFile) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import cast
 from safetensors import SafetensorError, safe_open
 
 from lanelink.dialects.formats import Format
-from lanelink.frontend.checkpoint import CheckpointError, MappedFile, StoredTensor, shown
+from lanelink.frontend.checkpoint import CheckpointError, MappedFile, OtherTensor, StoredTensor, shown
 from lanelink.frontend.json_file import LARGEST_JSON, parse_object
 
 _LENGTH_BYTES = 8
@@ -25,8 +25,8 @@ _METADATA = "__metadata__"
 _FORMATS = {"F32": Format.F32, "F16": Format.F16, "BF16": Format.BF16}
 
 
-def read_tensors(file: MappedFile) -> Iterator[StoredTensor | tuple[str, str]]:
-    """The tensors of `file`; one of a type this compiler does not read as (name, the type's name).
+def read_tensors(file: MappedFile) -> Iterator[StoredTensor | OtherTensor]:
+    """The tensors of `file`.
 
     Raises CheckpointError where the file is not sound; allocates no more than a few times the header's own bytes.
     """
@@ -44,11 +44,11 @@ def read_tensors(file: MappedFile) -> Iterator[StoredTensor | tuple[str, str]]:
                 f"{file.path}: tensor {shown(name)}: expected dimensions of at least 1, got {shown(list(shape))}"
             )
         kind = cast(str, fields["dtype"])
+        begin, end = cast(list[int], fields["data_offsets"])
         if kind in _FORMATS:
-            begin = cast(list[int], fields["data_offsets"])[0]
             yield StoredTensor(name, _FORMATS[kind], shape, file, start + begin)
         else:
-            yield name, kind
+            yield OtherTensor(name, kind, shape, file, start + begin, end - begin)
 
 
 def _header_length(file: MappedFile) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lanelink.dialects.formats import Format
-from lanelink.dialects.tgraph import CheckpointAttr
+from lanelink.dialects.tgraph import CheckpointAttr, StoredUnit
 from lanelink.frontend.checkpoint import Checkpoint, CheckpointError
 
 
@@ -69,7 +69,7 @@ class StoredWeights:
 
 def found_at(checkpoint: Checkpoint, place: Place) -> Found:
     """The tensors at `place`. Raises CheckpointError where one is missing, of another shape, or of another format than
-    the first."""
+    the first or than `place` asks for."""
     formats = {name: checkpoint.tensor(name, place.shape).format for name in place.source.tensors}
     first = next(iter(formats.values()))
     for name, format in formats.items():
@@ -77,6 +77,15 @@ def found_at(checkpoint: Checkpoint, place: Place) -> Found:
             raise CheckpointError(
                 f"{checkpoint.path}: tensor '{name}': expected {first.value} as those before it, got {format.value}"
             )
+    name, view = next(place.source.tensors), place.source.stored_view
+    if place.format not in (None, first):
+        raise CheckpointError(
+            f"{checkpoint.path}: tensor '{name}': expected {place.format}, as config.json says, got {first}"
+        )
+    if view is not None and view.unit.data is StoredUnit.VALUES and first.is_block:
+        raise CheckpointError(
+            f"{checkpoint.path}: tensor '{name}': expected f32, f16 or bf16 to view by values, got {first}"
+        )
     return Found(place.source, first)
 
 

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+from numpy.typing import NDArray
 
 from lanelink.dialects.formats import Format
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.hugging_face import open_directory
+from lanelink.lowering.formats import decode, file_rows
 
 MODELS = Path(__file__).parents[1] / "models"
 INDEX = "model.safetensors.index.json"
@@ -51,7 +53,7 @@ def test_shards(tmp_path: Path):
     assert set(checkpoint.tensors) == {"a", "b", "c"}
     for first, name in enumerate("abc", start=1):
         assert checkpoint.tensor(name).raw().view("<f4").tolist() == array(first).tolist()
-    assert checkpoint.tensor("c").file.path.name == SECOND
+    assert checkpoint.tensor("c").path.name == SECOND
 
 
 def test_shards_that_are_links(tmp_path: Path):
@@ -175,3 +177,40 @@ def test_asking_for_a_tensor(tmp_path: Path):
         checkpoint.tensor("b")
     with pytest.raises(CheckpointError, match=r"tensor 'ids': expected one of f32, f16, bf16.*, got I64"):
         checkpoint.tensor("ids")
+
+
+def test_mxfp4_of_two_tensors_of_bytes(tmp_path: Path):
+    """In two shards; value by value against the format's own table: e2m1 codes times 2^(exponent - 127)."""
+    rng = np.random.default_rng(5)
+    blocks = rng.integers(0, 256, (2, 3, 2, 16), np.uint8)
+    scales = rng.integers(120, 134, (2, 3, 2), np.uint8)
+    safetensors.numpy.save_file({"w_blocks": blocks, "a": array(1)}, tmp_path / FIRST)
+    safetensors.numpy.save_file({"w_scales": scales}, tmp_path / SECOND)
+    places = {"w_blocks": FIRST, "a": FIRST, "w_scales": SECOND}
+    (tmp_path / INDEX).write_text(json.dumps({"weight_map": places}))
+    found = open_directory(tmp_path).tensor("w", (2, 3, 64))
+    assert (found.format, found.path.name) == (Format.MXFP4, FIRST)
+    values = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    table = np.array([*values, *(-v for v in values)])
+    expected = np.stack([table[blocks & 15], table[blocks >> 4]], -1).reshape(2, 3, 2, 32)
+    expected = expected * 2.0 ** (scales.astype(np.float64)[..., None] - 127)
+    data = file_rows(found.format, 6, 64, found.raw())
+    np.testing.assert_array_equal(decode(found.format, 6, 64, data), expected.reshape(6, 64))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "scales"),
+    [
+        (np.zeros((2, 2, 15), np.uint8), np.zeros((2, 2), np.uint8)),
+        (np.zeros((2, 2, 16), np.uint8), np.zeros((2, 3), np.uint8)),
+        (np.zeros((2, 2, 16), np.int8), np.zeros((2, 2), np.uint8)),
+        (np.zeros((16,), np.uint8), np.zeros((1,), np.uint8)),
+    ],
+)
+def test_bytes_that_are_no_mxfp4(tmp_path: Path, blocks: NDArray[Any], scales: NDArray[Any]):
+    arrays = {"w_blocks": blocks, "w_scales": scales, "v_blocks": np.zeros((1, 16), np.uint8)}
+    safetensors.numpy.save_file(arrays, tmp_path / "model.safetensors")
+    checkpoint = open_directory(tmp_path)
+    for name in ("w", "v"):
+        with pytest.raises(CheckpointError, match=f"expected a tensor '{name}', got none of that name"):
+            checkpoint.tensor(name)
