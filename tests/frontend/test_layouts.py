@@ -83,14 +83,10 @@ def test_gpt_oss_in_another_layout_than_its_configuration_says(tmp_path: Path):
     """The small model's stacks are square: only the format tells one layout from the other."""
     config, tensors = config_of("gpt_oss"), decoded(MODELS / "gpt_oss")
     as_released = {**config, "quantization_config": {"quant_method": "mxfp4"}}
-    with pytest.raises(
-        CheckpointError, match=r"gate_up_proj': expected mxfp4, as config\.json says, got bf16"
-    ):
+    with pytest.raises(CheckpointError, match=r"gate_up_proj': expected mxfp4, as config\.json says, got bf16"):
         import_checkpoint(save(tmp_path / "plain", as_released, tensors), context=64)
     for name in [n for n in tensors if n.endswith(("experts.gate_up_proj", "experts.down_proj"))]:
         blocks, scales, _ = in_blocks(np.ascontiguousarray(tensors.pop(name).swapaxes(1, 2)))
         tensors |= {f"{name}_blocks": blocks, f"{name}_scales": scales}
-    with pytest.raises(
-        CheckpointError, match=r"gate_up_proj': expected f32, f16 or bf16 to view by values, got"
-    ):
+    with pytest.raises(CheckpointError, match=r"gate_up_proj': expected f32, f16 or bf16 to view by values, got"):
         import_checkpoint(save(tmp_path / "packed", config, tensors), context=64)
