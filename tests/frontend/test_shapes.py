@@ -45,7 +45,7 @@ def test_logits_and_greedy_ids(name: str):
 
 
 def older(values: dict[str, Any]) -> dict[str, Any]:
-    """A configuration in the keys of transformers 4, which knew no `rope_parameters`, `dtype` or, mostly, layer types."""
+    """A configuration in the keys of transformers 4: without `rope_parameters`, `dtype` and, mostly, layer types."""
     found = {**values, "torch_dtype": values["dtype"]}
     rope = found.pop("rope_parameters")
     del found["dtype"]

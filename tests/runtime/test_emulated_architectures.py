@@ -1,4 +1,4 @@
-"""Greedy tokens of every architecture that the lane runs, by the shipped kernels in the emulator, against the oracles."""
+"""Greedy tokens of every architecture that the lane runs, by the shipped kernels in the emulator."""
 
 from __future__ import annotations
 

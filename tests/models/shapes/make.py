@@ -1,8 +1,8 @@
 """Makes the checkpoints beside this file: every architecture in shapes that the trained models do not have.
 
-Run by hand, with PyTorch and transformers, which nothing else of the project needs; README.md names the versions. Weights
-are random and rounded to bf16, everything else is as `transformers` loads such a checkpoint, computed in f32 by the
-architecture's own code. Beside each checkpoint lies `oracle.npz`: `prompt` ids, `logits` f32 [T, vocabulary] at its
+Run by hand, with PyTorch and transformers, which nothing else of the project needs; ../README.md names the versions.
+Weights are random and rounded to bf16, everything else is as `transformers` loads such a checkpoint, computed in f32 by
+the architecture's own code. Beside each checkpoint lies `oracle.npz`: `prompt` ids, `logits` f32 [T, vocabulary] at its
 positions, `greedy` ids chosen after it.
 """
 
