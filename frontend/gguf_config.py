@@ -131,7 +131,7 @@ def _divided(config: DecoderConfig, model: GgufModel) -> DecoderConfig:
 
 def _divided_rope(rope: Rope, pairs: int, model: GgufModel) -> Rope:
     tensor = model.checkpoint.tensor(ROPE_FACTORS, (pairs,))
-    where = f"{tensor.file.path}: tensor {shown(ROPE_FACTORS)}"
+    where = f"{tensor.path}: tensor {shown(ROPE_FACTORS)}"
     if not isinstance(rope, DefaultRope):
         raise CheckpointError(f"{where}: expected no scaling of the rotation beside it, got {rope}")
     if tensor.format is not Format.F32:
