@@ -51,7 +51,7 @@ class Shim:
 
     def fits(self, op: FusedOp) -> str | None:
         """Why the kernels of its class cannot run one fused op, or none."""
-        return misfit(op) or narrow_chunk(op, self.target)
+        return misfit(op) or narrow_chunk(op)
 
     def refuses(self, op: LiftedOp) -> str | None:
         """Why no kernel computes a lifted op, or none."""

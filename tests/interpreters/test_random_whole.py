@@ -31,8 +31,8 @@ def steps(draw: st.DrawFn) -> Drawn:
     return Drawn(module)
 
 
-LEVELS = ("number-ops", "fuse", "link", "schedule-norms")
-"""The passes that end a level."""
+LEVELS = ("number-ops", "fuse", "schedule-norms")
+"""The passes that end a level, the last of them with its schedule."""
 
 
 def check(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
