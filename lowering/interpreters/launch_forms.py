@@ -42,6 +42,11 @@ def activation_of(x: Floats | QuantizedRows) -> Floats:
     return x.dequantize() if isinstance(x, QuantizedRows) else x
 
 
+def kept(x: Buffer) -> Array:
+    """A copy of what a step returns; of quantized rows the f32 values they stand for."""
+    return x.dequantize() if isinstance(x, QuantizedRows) else x.copy()
+
+
 def read_units(op: ReadsUnits, x: Floats, width: int) -> Floats:
     """The units of `width` values that a launch reads of x, one after another."""
     if op.x_pitch is None or op.x_offset is None:
@@ -66,6 +71,7 @@ __all__ = [
     "Results",
     "activation_of",
     "entry",
+    "kept",
     "read_units",
     "row_of",
 ]

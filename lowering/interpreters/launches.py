@@ -39,6 +39,7 @@ from lanelink.lowering.interpreters.launch_forms import (
     Results,
     activation_of,
     entry,
+    kept,
     read_units,
     row_of,
 )
@@ -80,7 +81,8 @@ class LaunchInterpreter:
         self._outputs = [self._slot_of(last, value) for value in last.operands]
 
     def run(self, arguments: Sequence[Array]) -> list[Array]:
-        """Runs one step over `arguments`, which it writes in place; gives copies of the buffers it returns.
+        """Runs one step over `arguments`, which it writes in place; gives copies of the buffers it returns, of quantized
+        rows the f32 values they stand for.
 
         One contiguous array an argument of the function, of its type's sizes, f32 or i32; InterpretationError
         otherwise. A buffer of the step's own starts as NaN (`UNWRITTEN_INDEX` for indices), so a read of what nothing
@@ -91,7 +93,7 @@ class LaunchInterpreter:
         buffers[: len(arguments)] = arguments
         for instruction in self._instructions:
             instruction(buffers)
-        return [cast(Array, buffers[k]).copy() for k in self._outputs]
+        return [kept(buffers[k]) for k in self._outputs]
 
     def _check(self, arguments: Sequence[Array]) -> None:
         if len(arguments) != len(self._arguments):

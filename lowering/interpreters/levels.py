@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.tgraph.step import step_function, step_io
+from lanelink.lowering.interpreters.launch_forms import kept
 from lanelink.lowering.interpreters.launches import LaunchInterpreter
 from lanelink.lowering.interpreters.reference import StepInterpreter
 from lanelink.lowering.weights import Constants
@@ -21,7 +22,7 @@ Array: TypeAlias = npt.NDArray[Any]
 @dataclass(frozen=True)
 class Outcome:
     """What a step leaves, the same at every level: its arguments as the next step finds them, and the results that it
-    carries nowhere, in their order."""
+    carries nowhere, in their order, quantized rows as the f32 values they stand for."""
 
     arguments: list[Array]
     results: list[Array]
@@ -56,7 +57,7 @@ def step_of(module: ModuleOp, constants: Constants) -> Step:
             held[argument] = results[result]
         rest = [value for k, value in enumerate(results) if k not in carries]
         # A result may be an argument itself: copies keep one step's arrays out of another's.
-        return Outcome([a.copy() for a in held], [r.copy() for r in rest])
+        return Outcome([a.copy() for a in held], [kept(r) for r in rest])
 
     return lifted
 
