@@ -81,9 +81,9 @@ class LaunchInterpreter:
         self._outputs = [self._slot_of(last, value) for value in last.operands]
 
     def run(self, arguments: Sequence[Array]) -> list[Array]:
-        """Runs one step over `arguments`, which it writes in place; gives copies of the buffers it returns, of quantized
-        rows the f32 values they stand for.
+        """Runs one step over `arguments`, which it writes in place; gives copies of the buffers it returns.
 
+        Quantized rows are returned as the f32 values they stand for.
         One contiguous array an argument of the function, of its type's sizes, f32 or i32; InterpretationError
         otherwise. A buffer of the step's own starts as NaN (`UNWRITTEN_INDEX` for indices), so a read of what nothing
         wrote is seen in what it leads to. The buffers of a planned step lie in one arena, as the plan says.

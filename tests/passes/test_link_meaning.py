@@ -34,7 +34,7 @@ def linked(name: str) -> list[ModuleOp]:
     for chunk in text.split("// -----"):
         module = parsed(chunk)
         if f"{name}: {step_function(module).sym_name.data}" in NOT_RUN:
-            with pytest.raises(ValidationError, match="expected a tensor or a memref, got !tgraph.q8"):
+            with pytest.raises(ValidationError, match=r"expected a tensor or a memref, got !tgraph\.q8"):
                 validate(module, passes)
             continue
         made.append(validate(module, [*passes, PlanBuffersPass()]))
