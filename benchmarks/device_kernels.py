@@ -19,6 +19,7 @@ from device import Device
 
 from lanelink.dialects.formats import Format
 from lanelink.lowering.activations import ActivationLayout
+from lanelink.lowering.cases.attention import scheduled
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.lists import full
 from lanelink.lowering.functions import Activation
@@ -204,15 +205,14 @@ def step_specs(device: Device, d: Decoder, format: Format, planes: int) -> tuple
         turn = Turn(HeadNorm(Address("head_ones"), 1e-6))
         specs.append(GemvSpec(x, format, d.hidden, 1, projections, RopeFold(rotation, (turn, turn, None))))
         y, quantized = stored(attended)
-        specs.append(
-            AttentionSpec(
-                *(q, replace(keys, row=0), replace(values, row=0), Address("position"), d.heads, d.kv_heads),
-                *(d.hd, d.hd, d.context, 1, d.hd**-0.5),
-                y=y,
-                quantized=quantized,
-                early=True,
-            )
+        attention = AttentionSpec(
+            *(q, replace(keys, row=0), replace(values, row=0), Address("position"), d.heads, d.kv_heads),
+            *(d.hd, d.hd, d.context, 1, d.hd**-0.5),
+            y=y,
+            quantized=quantized,
+            early=True,
         )
+        specs.append(scheduled(attention, device.chip.sms))
         out = GemvPart(w(f"wo{i}", d.hidden, q_width), d.hidden, None)
         specs.append(GemvSpec(attended, format, q_width, 1, (out,), norm_to(True)))
         y, quantized = stored(glued)
@@ -313,7 +313,7 @@ def time_attention(device: Device, layers: int = 36, length: int = 4096) -> None
                 device.copy(f"{name}{layer}", first, table.nbytes)
         device.put("q", rng.standard_normal(timing.heads * timing.hd).astype(np.float32))
         device.alloc("y", 4 * timing.heads * timing.vd, fill=0)
-        calls = [select(timing.spec(layer, length), device.chip) for layer in range(layers)]
+        calls = [select(scheduled(timing.spec(layer, length), device.chip.sms), device.chip) for layer in range(layers)]
         device.put("position", np.array([0], np.int32))
         device.scratch(calls)
         graph = device.graph(calls, overlap=True)

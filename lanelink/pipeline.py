@@ -17,7 +17,12 @@ from lanelink.passes.link import LinkPass
 from lanelink.passes.number_ops import NumberOpsPass
 from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.passes.quantize_activations import QuantizeActivationsPass
-from lanelink.passes.schedule import ScheduleDependentLaunchPass, ScheduleNormsPass, ScheduleProductsPass
+from lanelink.passes.schedule import (
+    ScheduleAttentionPass,
+    ScheduleDependentLaunchPass,
+    ScheduleNormsPass,
+    ScheduleProductsPass,
+)
 from lanelink.verify import verify_module
 
 
@@ -30,9 +35,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 8
+    SCHEDULED = 9
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 10
+    DRIVER = 11
     """Level 4: driver calls."""
 
 
@@ -45,6 +50,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     LinkPass,
     ScheduleNormsPass,
     ScheduleProductsPass,
+    ScheduleAttentionPass,
     ScheduleDependentLaunchPass,
     PlanBuffersPass,
     LowerToDriverPass,
@@ -58,6 +64,7 @@ class Schedule:
 
     norms: bool = True
     products: bool = True
+    attention: bool = True
     dependent_launch: bool = True
 
     def left_out(self) -> set[type[ModulePass]]:
@@ -65,6 +72,7 @@ class Schedule:
         run: dict[type[ModulePass], bool] = {
             ScheduleNormsPass: self.norms,
             ScheduleProductsPass: self.products,
+            ScheduleAttentionPass: self.attention,
             ScheduleDependentLaunchPass: self.dependent_launch,
         }
         return {each for each, wanted in run.items() if not wanted}
@@ -104,11 +112,12 @@ class LanelinkPass(ModulePass):
 
     norms: bool = True
     products: bool = True
+    attention: bool = True
     dependent_launch: bool = True
 
     def passes(self) -> list[ModulePass]:
         """The passes it stands for."""
-        return passes(schedule=Schedule(self.norms, self.products, self.dependent_launch))
+        return passes(schedule=Schedule(self.norms, self.products, self.attention, self.dependent_launch))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():

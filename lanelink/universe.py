@@ -70,6 +70,12 @@ def _schedule_products() -> type[ModulePass]:
     return ScheduleProductsPass
 
 
+def _schedule_attention() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleAttentionPass
+
+    return ScheduleAttentionPass
+
+
 def _schedule_dependent_launch() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleDependentLaunchPass
 
@@ -102,6 +108,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "link": _link,
     "schedule-norms": _schedule_norms,
     "schedule-products": _schedule_products,
+    "schedule-attention": _schedule_attention,
     "schedule-dependent-launch": _schedule_dependent_launch,
     "plan-buffers": _plan_buffers,
     "lower-to-driver": _lower_to_driver,

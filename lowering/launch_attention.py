@@ -11,7 +11,7 @@ from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Placed, buffer_shape
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.launch_operands import address, optional_address, placed, quantized, rows
+from lanelink.lowering.launch_operands import address, optional_address, optional_whole, placed, quantized, rows
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail, OutputGate
 from lanelink.lowering.selection.calls import SelectionError
 from lanelink.lowering.selection.latent import LatentSpec
@@ -22,7 +22,7 @@ def attention_spec(op: launch.AttentionOp) -> AttentionSpec:
     """What an attention over tables asks of a kernel."""
     m, _ = buffer_shape(op.q, op.name)
     length, _ = buffer_shape(op.keys, op.name)
-    return AttentionSpec(
+    spec = AttentionSpec(
         q=rows(op.q),
         keys=rows(op.keys),
         values=_from(op.values, op.v_offset),
@@ -41,6 +41,7 @@ def attention_spec(op: launch.AttentionOp) -> AttentionSpec:
         v_unit=None if op.v_pitch is None else op.v_pitch.value.data,
         gate=_gate(op),
     )
+    return _shared_out(op, spec)
 
 
 def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
@@ -48,7 +49,7 @@ def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
     m, _ = buffer_shape(op.q, op.name)
     length, _ = buffer_shape(op.table, op.name)
     heads, nope = op.heads.value.data, op.nope.value.data
-    return AttentionSpec(
+    spec = AttentionSpec(
         q=_from(op.q, op.q_offset),
         keys=rows(op.keys),
         values=rows(op.values),
@@ -65,6 +66,7 @@ def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
         q_unit=op.q_pitch.value.data,
         tail=KeyTail(nope, rows(op.q_rope), _from(op.table, op.latent)),
     )
+    return _shared_out(op, spec)
 
 
 def latent_keys_spec(op: launch.LatentKeysOp) -> LatentSpec:
@@ -106,6 +108,12 @@ def placed_quantized(op: Placed, quant: SSAValue | None) -> Quantized | None:
     assert isinstance(quant.type, Q8Type)
     row = address(op.index) if op.index is not None else 0 if op.row is None else op.row.value.data
     return replace(written, rows=quant.type.shape[0], row=row)
+
+
+def _shared_out(op: launch.AttentionOp | launch.LatentAttendOp, spec: AttentionSpec) -> AttentionSpec:
+    """The spec with what a block takes, where the schedule has said it."""
+    heads, rows, splits = (optional_whole(field) or 1 for field in (op.block_heads, op.block_rows, op.splits))
+    return replace(spec, block_heads=heads, block_rows=rows, splits=splits)
 
 
 def _gate(op: launch.AttentionOp) -> OutputGate | None:

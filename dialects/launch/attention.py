@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -15,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import (
+    LeafLaunch,
     Placed,
     buffer_shape,
     check,
@@ -25,8 +28,29 @@ from lanelink.dialects.launch.functions import ActivationAttr
 from lanelink.dialects.launch.placement import check_unit
 
 
+class SharedOut(LeafLaunch, ABC):
+    """
+    An attention whose queries and positions are shared out over blocks: each takes `block_heads` heads of one key head,
+    `block_rows` rows of the step, and one of `splits` of the positions; one of each where nothing says so.
+    """
+
+    block_heads = opt_prop_def(IntegerAttr[I64])
+    block_rows = opt_prop_def(IntegerAttr[I64])
+    splits = opt_prop_def(IntegerAttr[I64])
+
+    def check_shares(self, group: int) -> None:
+        """Checks the shares against the heads of a key head."""
+        for name in ("block_heads", "block_rows", "splits"):
+            field: IntegerAttr[I64] | None = getattr(self, name)
+            if field is not None and field.value.data < 1:
+                raise VerifyException(f"{self.name} {name}: expected at least 1, got {field.value.data}")
+        if self.block_heads is not None and group % self.block_heads.value.data:
+            got = self.block_heads.value.data
+            raise VerifyException(f"{self.name} block_heads: expected a divisor of {group} heads a key head, got {got}")
+
+
 @irdl_op_definition
-class AttentionOp(Placed):
+class AttentionOp(Placed, SharedOut):
     """
     Causal attention of m query rows over tables; row r sees rows 0 … position + r, the last `window` of them.
 
@@ -79,6 +103,7 @@ class AttentionOp(Placed):
                 f"launch.attention: expected heads of at least 1 grouped evenly, got {heads} over {kv_heads} "
                 f"of {head_dim} and {value_dim}"
             )
+        self.check_shares(heads // kv_heads)
         if self.window is not None and self.window.value.data < 1:
             raise VerifyException(f"launch.attention window: expected at least 1, got {self.window.value.data}")
         rows, width = buffer_shape(self.q, "launch.attention q")

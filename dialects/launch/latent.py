@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.launch.attention import SharedOut
 from lanelink.dialects.launch.base import (
     LeafLaunch,
     buffer_shape,
@@ -100,7 +101,7 @@ class LatentValuesOp(LeafLaunch):
 
 
 @irdl_op_definition
-class LatentAttendOp(LeafLaunch):
+class LatentAttendOp(SharedOut):
     """
     The chunk's attention over expanded keys and values. A query head is `nope` unrotated values (unit h of a row of
     `q` at h·q_pitch + q_offset) scored against its head's keys, and `rope` rotated ones (of `q_rope`, head after head)
@@ -146,6 +147,7 @@ class LatentAttendOp(LeafLaunch):
                 f"launch.latent_attend: expected sizes of at least 1 and {nope} values inside every {pitch}, "
                 f"got {heads} heads of {nope} + {rope} over {latent}, values of {value_dim}, from {offset}"
             )
+        self.check_shares(1)
         rows, width = buffer_shape(self.q, "launch.latent_attend q")
         check("launch.latent_attend q width", heads * pitch, width)
         check(

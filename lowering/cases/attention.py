@@ -14,7 +14,9 @@ from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResu
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail, OutputGate
 from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.selection.chip import H200
 from lanelink.lowering.selection.operands import Quantized, Rows
+from lanelink.passes.schedule.attention import Attention, share_attention
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,15 @@ class AttentionShape:
 
 
 OTHER_ROWS = 3
+
+
+def scheduled(spec: AttentionSpec, sms: int = H200.sms) -> AttentionSpec:
+    """The spec with the shares that `schedule-attention` gives it on a chip of `sms` multiprocessors."""
+    unit = spec.vd if spec.v_unit is None else spec.v_unit
+    fours = all(n % 4 == 0 for n in (spec.vd, spec.values.pitch, unit, spec.values.address.offset // 4))
+    shape = Attention(spec.heads, spec.kv_heads, spec.vd, spec.m, spec.length, spec.window, fours)
+    share = share_attention(shape, sms)
+    return replace(spec, block_heads=share.heads, block_rows=share.rows, splits=share.splits)
 
 
 def error_bound(y: Floats, hd: int) -> Doubles:
@@ -107,7 +118,7 @@ def attention(s: AttentionShape, seed: int = 0) -> Case:
         gate=None if s.gate is None else OutputGate(s.gate, b.rows("gate", held, s.gap)),
         early=s.early,
     )
-    return b.done(f"attention {s.words}", _stored(b, spec, y, bound, s))
+    return b.done(f"attention {s.words}", scheduled(_stored(b, spec, y, bound, s)))
 
 
 def _stored(b: Builder, spec: AttentionSpec, y: Floats, bound: Doubles, s: AttentionShape) -> AttentionSpec:
@@ -186,7 +197,7 @@ def latent_attention(s: LatentShape, seed: int = 0) -> Case:
         q_unit=hd,
         tail=KeyTail(s.nope, b.rows("q_rope", q_rope), replace(shared, address=shared.address.at(4 * s.latent))),
     )
-    return b.done(f"attention, latent, {s.words}", spec)
+    return b.done(f"attention, latent, {s.words}", scheduled(spec))
 
 
 def small_attention() -> Iterator[Case]:

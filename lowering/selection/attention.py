@@ -29,14 +29,13 @@ from lanelink.lowering.selection.packing import (
     some_result,
     writing,
 )
+from lanelink.passes.schedule.attention import MAX_SPLITS
 
 TEAMS = 4
 """Positions that the teams of a warp score together (kernels/attention.cuh)."""
 
 TILE_POSITIONS = 64
 """Neighbouring positions that one split takes (kernels/attention.cuh): fewer are not worth a block."""
-
-MAX_SPLITS = 64
 
 
 @dataclass(frozen=True)
@@ -100,17 +99,6 @@ ENTRIES = (
 MOST_VALUES = max(e.values for e in ENTRIES)
 
 
-def block_queries(group: int, m: int, most: int) -> tuple[int, int]:
-    """(heads, rows) of a block of at most `most` queries: the largest divisor of the group, then rows of the step."""
-    heads = max(d for d in range(1, most + 1) if group % d == 0)
-    return heads, min(m, most // heads)
-
-
-def splits_of(blocks: int, span: int, sms: int, tile: int = TILE_POSITIONS) -> int:
-    """Splits over positions that fill the chip once: `blocks` blocks there are without, `span` positions at most."""
-    return max(1, min(sms // blocks, MAX_SPLITS, -(-span // tile)))
-
-
 def entry_for(spec: AttentionSpec) -> Entry:
     """The entry that runs an attention. Raises SelectionError where its value heads are too wide, or none fits them."""
     vector = 4 if _by_fours(spec) else 2
@@ -121,9 +109,10 @@ def entry_for(spec: AttentionSpec) -> Entry:
         loads = "16-byte" if vector == 4 else "8-byte"
         raise SelectionError("attention value head", f"at most {most} values in {loads} loads", spec.vd)
     narrowest = [e for e in fits if e.values == min(f.values for f in fits)]
+    queries = spec.block_heads * spec.block_rows
     most = max(e.queries for e in narrowest)
-    heads, rows = block_queries(spec.heads // spec.kv_heads, spec.m, most)
-    return min((e for e in narrowest if e.queries >= heads * rows), key=lambda e: e.queries)
+    require(queries <= most, "attention queries a block", f"at most {most}", queries)
+    return min((e for e in narrowest if e.queries >= queries), key=lambda e: e.queries)
 
 
 def _by_fours(spec: AttentionSpec) -> bool:
@@ -150,6 +139,11 @@ def _check(spec: AttentionSpec) -> None:
     require(_value_unit(spec) % 2 == 0, "attention value unit", "a multiple of 2 values", spec.v_unit)
     require(spec.window is None or spec.window >= 1, "attention window", "at least 1", spec.window)
     require(spec.length >= 1, "attention table", "at least 1 row", spec.length)
+    group = spec.heads // spec.kv_heads
+    divides = spec.block_heads >= 1 and group % spec.block_heads == 0
+    require(divides, "attention heads a block", f"a divisor of {group}, the heads of a key head", spec.block_heads)
+    require(spec.block_rows >= 1, "attention rows a block", "at least 1", spec.block_rows)
+    require(1 <= spec.splits <= MAX_SPLITS, "attention splits", f"1 to {MAX_SPLITS}", spec.splits)
     if spec.tail is not None:
         head = spec.tail.head
         require(0 < head < spec.hd and head % 4 == 0, "attention key's head", "a multiple of 4 values inside", head)
@@ -169,11 +163,9 @@ def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
     _check(spec)
     entry = entry_for(spec)
     group = spec.heads // spec.kv_heads
-    heads, rows = block_queries(group, spec.m, entry.queries)
+    heads, rows, splits = spec.block_heads, spec.block_rows, spec.splits
     blocks, row_blocks = spec.heads // heads, -(-spec.m // rows)
     rows_of_step(row_blocks, f"attention, {rows} a block:")
-    span = spec.length if spec.window is None else min(spec.length, spec.window + rows - 1 + entry.tile)
-    splits = splits_of(blocks * row_blocks, span, chip.sms, entry.tile)
     # A quantized block lies within the heads of one block, or else one block joins the whole row.
     join = blocks if spec.quantized is not None and heads * spec.vd % BLOCK_VALUES else 1
     shared = entry.shared_bytes(spec.hd, spec.vd)
@@ -213,4 +205,4 @@ def _tail(tail: KeyTail | None, hd: int) -> tuple[Argument, ...]:
     )
 
 
-__all__ = ["ENTRIES", "Entry", "attention", "block_queries", "entry_for", "splits_of"]
+__all__ = ["ENTRIES", "Entry", "attention", "entry_for"]

@@ -39,7 +39,8 @@ class AttentionSpec:
     h / (heads / kv_heads). `window` w keeps the last w positions. `sinks` f32 [heads] join each head's maximum and sum.
     The keys of this step's rows are already in the tables.
 
-    `early` says that no launch before this one in its step writes the position.
+    `early` says that no launch before this one in its step writes the position. A block takes `block_heads` heads of a
+    key head, `block_rows` rows and one of `splits` of the positions.
     """
 
     q: Rows
@@ -62,6 +63,9 @@ class AttentionSpec:
     gate: OutputGate | None = None
     tail: KeyTail | None = None
     early: bool = False
+    block_heads: int = 1
+    block_rows: int = 1
+    splits: int = 1
 
 
 __all__ = ["AttentionSpec", "KeyTail", "OutputGate"]

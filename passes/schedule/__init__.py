@@ -5,8 +5,9 @@ Each pass decides by plain functions on plain numbers, and may be left out of th
 launches that kernel selection obeys; a launch without the field runs in the one way that selection documents for it.
 """
 
+from lanelink.passes.schedule.attention import ScheduleAttentionPass
 from lanelink.passes.schedule.dependent_launch import ScheduleDependentLaunchPass
 from lanelink.passes.schedule.norms import ScheduleNormsPass
 from lanelink.passes.schedule.products import ScheduleProductsPass
 
-__all__ = ["ScheduleDependentLaunchPass", "ScheduleNormsPass", "ScheduleProductsPass"]
+__all__ = ["ScheduleAttentionPass", "ScheduleDependentLaunchPass", "ScheduleNormsPass", "ScheduleProductsPass"]

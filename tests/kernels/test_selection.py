@@ -12,7 +12,7 @@ from lanelink.dialects.formats import Format
 from lanelink.kernels.build import ptx_path
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.selection.attention import block_queries, entry_for, splits_of
+from lanelink.lowering.selection.attention import entry_for
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
@@ -106,7 +106,7 @@ def test_every_launch_kind_is_selected() -> None:
         (replace(ATTENTION, vd=33), r"attention value head: expected an even width of 2 to 512, got 33"),
         (replace(ATTENTION, vd=514), r"attention value head: expected an even width of 2 to 512, got 514"),
         (replace(ATTENTION, vd=258), r"attention value head: expected at most 256 values in 8-byte loads, got 258"),
-        (replace(ATTENTION, hd=20000), r"attention head: expected \d+ bytes of shared memory, got \d+"),
+        (replace(ATTENTION, hd=40000), r"attention head: expected \d+ bytes of shared memory, got \d+"),
         (
             replace(ATTENTION, keys=replace(TABLE, address=TABLE.address.at(8))),
             r"attention keys' start: expected a multiple of 4 values in, got 2",
@@ -129,13 +129,20 @@ def test_every_launch_kind_is_selected() -> None:
         ),
         (replace(ATTENTION, window=0), r"attention window: expected at least 1, got 0"),
         (replace(ATTENTION, keys=replace(TABLE, pitch=1023)), r"attention keys' pitch: expected a multiple of 4"),
+        (replace(ATTENTION, block_heads=3), r"attention heads a block: expected a divisor of 4, .* got 3"),
+        (replace(ATTENTION, block_rows=0), r"attention rows a block: expected at least 1, got 0"),
+        (replace(ATTENTION, splits=65), r"attention splits: expected 1 to 64, got 65"),
+        (
+            replace(ATTENTION, vd=512, values=replace(TABLE, pitch=4096), block_heads=4, block_rows=2),
+            r"attention queries a block: expected at most 4, got 8",
+        ),
         (NormSpec(X, 1, 100000, NORM), r"norm width: expected at most \d+ values, got 100000"),
         (GatherSpec(W, Format.F32, 9, 32, Address("i"), 1, None), r"gather result: expected rows or a norm of them"),
         (RopeSpec(replace(ROTATION, half=65), 1, (RopeSide(X, Y, 4),)), r"rotation: expected 2 \* half <= head size"),
         (RopeSpec(ROTATION, 1, ()), r"rope sides: expected 1 to 4, got 0"),
         (QuantizeSpec(X, 70000, 32, Q), r"unary rows: expected 1 to 65535, got 70000"),
     ],
-    ids=range(38),
+    ids=range(42),
 )
 def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None:
     with pytest.raises(SelectionError, match=message):
@@ -202,31 +209,23 @@ def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
     assert (kept.scratch_bytes(ScratchKind.PARTIALS), kept.scratch_bytes(ScratchKind.COUNTERS)) == (0, 4)
 
 
-def test_attention_splits_follow_shapes_alone() -> None:
-    assert splits_of(8, 1024, 132) == 16
-    assert splits_of(8, 64, 132) == 1
-    assert splits_of(8, 65, 132) == 2
-    assert splits_of(1, 100_000, 132) == 64
-    assert splits_of(512, 1024, 132) == 1
-    assert splits_of(8, 64, 132, tile=32) == 2
-
-
-def test_a_block_of_attention_takes_heads_then_rows() -> None:
-    assert [block_queries(g, 1, 8) for g in (1, 4, 7, 8, 11, 12, 16)] == [(d, 1) for d in (1, 4, 7, 8, 1, 6, 8)]
-    assert [block_queries(4, m, 8) for m in (1, 2, 3, 17)] == [(4, 1), (4, 2), (4, 2), (4, 2)]
-    assert block_queries(1, 17, 8) == (1, 8)
+def test_what_a_block_of_attention_takes_is_the_schedules() -> None:
+    plain = select(ATTENTION, H200)
+    assert (plain.entry, plain.grid) == ("attention_128_q2", (32, 1, 1))
+    shared = select(replace(ATTENTION, m=3, block_heads=4, block_rows=2, splits=9), H200)
+    assert (shared.entry, shared.grid) == ("attention_128_q8", (8, 9, 2))
 
 
 @pytest.mark.parametrize(
     "spec, name",
     [
-        (ATTENTION, "attention_128_q4"),
-        (replace(ATTENTION, m=2), "attention_128_q8"),
-        (replace(ATTENTION, vd=64), "attention_64_q4"),
+        (replace(ATTENTION, block_heads=4), "attention_128_q4"),
+        (replace(ATTENTION, m=2, block_heads=4, block_rows=2), "attention_128_q8"),
+        (replace(ATTENTION, vd=64, block_heads=4), "attention_64_q4"),
         (replace(ATTENTION, vd=66), "attention_pairs_q2"),
         (replace(ATTENTION, values=replace(TABLE, address=TABLE.address.at(8))), "attention_pairs_q2"),
-        (replace(ATTENTION, vd=132), "attention_256_q4"),
-        (replace(ATTENTION, kv_heads=1, hd=576, vd=512), "attention_512_q4"),
+        (replace(ATTENTION, vd=132, block_heads=4), "attention_256_q4"),
+        (replace(ATTENTION, kv_heads=1, hd=576, vd=512, block_heads=4), "attention_512_q4"),
         (replace(ATTENTION, kv_heads=32, tail=KeyTail(64, X, X)), "attention_tailed_128"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",

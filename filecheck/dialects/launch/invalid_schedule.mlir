@@ -39,3 +39,23 @@ func.func @dependent_part(%x: memref<2x64xf32>, %w: !tgraph.rows<bf16, 32x64, tr
   }
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "attention_of_heads_that_do_not_divide"
+// CHECK: | Operation does not verify: launch.attention block_heads: expected a divisor of 4 heads a key head, got 3
+func.func @attention_of_heads_that_do_not_divide(%q: memref<1x128xf32>, %k: memref<64x32xf32>, %p: memref<1xi32>) {
+  launch.attention(q = %q : memref<1x128xf32>, keys = %k : memref<64x32xf32>, values = %k : memref<64x32xf32>, position = %p : memref<1xi32>, out = %q : memref<1x128xf32>)
+    {heads = 4 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32, block_heads = 3 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "attention_without_splits"
+// CHECK: | Operation does not verify: launch.attention splits: expected at least 1, got 0
+func.func @attention_without_splits(%q: memref<1x128xf32>, %k: memref<64x32xf32>, %p: memref<1xi32>) {
+  launch.attention(q = %q : memref<1x128xf32>, keys = %k : memref<64x32xf32>, values = %k : memref<64x32xf32>, position = %p : memref<1xi32>, out = %q : memref<1x128xf32>)
+    {heads = 4 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32, splits = 0 : i64} covers [0]
+  func.return
+}

@@ -1,4 +1,4 @@
-// RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
+// RUN: lanelink-opt %s --split-input-file -p schedule-attention,plan-buffers,lower-to-driver | filecheck %s
 
 // attention
 // CHECK: driver.launch @attention_64::@attention_64_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, 1 : i32, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "attention"}
@@ -80,7 +80,7 @@ func.func @step(
 // -----
 
 // latent_chunk: keys end in the table's values from 32 on
-// CHECK: driver.launch @attention_tailed::@attention_tailed_128(%q, 384 : i32, 96 : i32, %k, 256 : i32, %v, 128 : i32, 32 : i32, %position, 1 : i32, 16 : i32, 64 : i32, %r, 128 : i32, %t + 128, 64 : i32, {{.*}}%o, 128 : i32, {{.*}}) grid (4, {{.*}}, 2) {{.*}} covers [0] {label = "latent_attend"}
+// CHECK: driver.launch @attention_tailed::@attention_tailed_128(%q, 384 : i32, 96 : i32, %k, 256 : i32, %v, 128 : i32, 32 : i32, %position, 1 : i32, 16 : i32, 64 : i32, %r, 128 : i32, %t + 128, 64 : i32, {{.*}}%o, 128 : i32, {{.*}}) grid (4, {{.*}}, 16) {{.*}} covers [0] {label = "latent_attend"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

@@ -1,0 +1,140 @@
+"""`schedule-attention`: splits over positions, and which queries share the keys that a block reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from lanelink.dialects.launch import AttentionOp, LatentAttendOp, ViewOp
+from lanelink.dialects.launch.base import buffer_shape
+from lanelink.dialects.launch.step import launches
+from lanelink.dialects.launch.target import module_target
+from lanelink.dialects.tgraph.step import step_function
+
+MAX_SPLITS = 64
+"""Splits whose states the kernels join."""
+
+POSITIONS_A_SPLIT = 64
+"""Positions that are worth a block of their own: neighbours that a split takes together."""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """
+    An attention of `rows` rows over tables of `length` rows, the last `window` positions of them where given.
+
+    `by_fours`: every head's values begin on 16 bytes, and are whole words of them.
+    """
+
+    heads: int
+    kv_heads: int
+    value_dim: int
+    rows: int
+    length: int
+    window: int | None = None
+    by_fours: bool = True
+
+
+@dataclass(frozen=True)
+class AttentionShare:
+    """What a block takes: heads of one key head, rows of the step, and one of `splits` of the positions."""
+
+    heads: int
+    rows: int
+    splits: int
+
+
+def share_attention(a: Attention, sms: int) -> AttentionShare:
+    """
+    How an attention is shared out over the blocks of a chip of `sms` multiprocessors.
+
+    A block reads each key and value row once for all of its queries: as many heads of one key head as kernels hold that
+    divide the group, then as many rows of the step as there is room left for, but fewer where blocks would be too few
+    to fill the chip, however the positions were split. Then splits that fill the chip once.
+    """
+    most = most_queries(a)
+    group = a.heads // a.kv_heads
+    heads = max(d for d in range(1, most + 1) if group % d == 0)
+    rows = min(a.rows, most // heads)
+    while rows > 1 and blocks_of(a, heads, rows) * most_splits(a, rows) < sms:
+        rows -= 1
+    splits = max(1, min(sms // blocks_of(a, heads, rows), most_splits(a, rows)))
+    return AttentionShare(heads, rows, splits)
+
+
+def most_queries(a: Attention) -> int:
+    """Queries that kernels hold in one block: fewer of wide value heads, and where 16-byte loads do not fit them."""
+    if a.value_dim <= 64 or (a.by_fours and a.value_dim <= 256):
+        return 8
+    return 4 if a.by_fours else 2
+
+
+def blocks_of(a: Attention, heads: int, rows: int) -> int:
+    """Blocks before positions are split."""
+    return a.heads // heads * -(-a.rows // rows)
+
+
+def most_splits(a: Attention, rows: int) -> int:
+    """Splits of the positions that the rows of a block may see, each of positions enough for a block."""
+    span = a.length if a.window is None else min(a.length, a.window + rows - 1 + POSITIONS_A_SPLIT)
+    return min(MAX_SPLITS, -(-span // POSITIONS_A_SPLIT))
+
+
+@dataclass(frozen=True)
+class ScheduleAttentionPass(ModulePass):
+    """Writes `block_heads`, `block_rows` and `splits` on every attention."""
+
+    name = "schedule-attention"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        sms = module_target(op).sms.data
+        for launch in launches(step_function(op)):
+            for each in launch.walk():
+                if isinstance(each, AttentionOp | LatentAttendOp):
+                    share = share_attention(attention_of(each), sms)
+                    each.block_heads = IntegerAttr(share.heads, i64)
+                    each.block_rows = IntegerAttr(share.rows, i64)
+                    each.splits = IntegerAttr(share.splits, i64)
+
+
+def attention_of(op: AttentionOp | LatentAttendOp) -> Attention:
+    """An attention as plain numbers."""
+    rows, _ = buffer_shape(op.q, op.name)
+    length, pitch = buffer_shape(op.values, op.name)
+    heads, value_dim = op.heads.value.data, op.value_dim.value.data
+    if isinstance(op, LatentAttendOp):
+        by_fours = _by_fours(value_dim)
+        return Attention(heads, heads, value_dim, rows, length, by_fours=by_fours)
+    start = 0 if op.v_offset is None else op.v_offset.value.data
+    values = op.values
+    while isinstance(values.owner, ViewOp):
+        start += values.owner.offset.value.data
+        values = values.owner.x
+    unit = value_dim if op.v_pitch is None else op.v_pitch.value.data
+    return Attention(
+        heads=heads,
+        kv_heads=op.kv_heads.value.data,
+        value_dim=value_dim,
+        rows=rows,
+        length=length,
+        window=None if op.window is None else op.window.value.data,
+        by_fours=_by_fours(value_dim, pitch, unit, start),
+    )
+
+
+def _by_fours(*sizes: int) -> bool:
+    return all(size % 4 == 0 for size in sizes)
+
+
+__all__ = [
+    "MAX_SPLITS",
+    "POSITIONS_A_SPLIT",
+    "Attention",
+    "AttentionShare",
+    "ScheduleAttentionPass",
+    "attention_of",
+    "share_attention",
+]
