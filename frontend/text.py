@@ -1,18 +1,25 @@
-"""Text to token ids and back: bytes for a byte-level model, else the checkpoint's tokenizer.json."""
+"""Text to token ids and back: bytes for a byte-level model, else the checkpoint's tokenizer.json or vocabulary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from os.path import exists
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from lanelink.frontend.checkpoint import CheckpointError, MappedFile
+from lanelink.frontend.gguf_file import is_gguf, open_gguf
+from lanelink.frontend.gguf_text import has_vocabulary, tokenizer_json
 
 BYTES = 256
 """The vocabulary of a byte-level model: its ids are bytes."""
+
+
+REPLACEMENT = "\ufffd"
+"""What stands for bytes that are no text."""
 
 
 class Text(Protocol):
@@ -62,28 +69,83 @@ class TokenizerText:
         return self.tokenizer.decode(list(ids))
 
 
-def open_text(path: Path, vocabulary: int) -> Text:
-    """How the model in the directory `path` reads text.
+def continuation(text: Text, before: Sequence[int], ids: Sequence[int]) -> str:
+    """The text of `ids` after `before`: a tokenizer may leave out a space where it sees nothing before."""
+    start, whole = text.decode(before), text.decode([*before, *ids])
+    return whole[len(start) :] if whole.startswith(start) else text.decode(ids)
 
-    Raises CheckpointError where it has no tokenizer.json and is not byte-level, where that file is not sound, or where
+
+_SETTLED, _KEPT = 64, 16
+"""Ids after which text that has been shown is no longer decoded anew, but for the last ones, which the next go by."""
+
+
+@dataclass
+class TextStream:
+    """The text of ids as they come after `before`. A character whose bytes have not all come is held back."""
+
+    text: Text
+    before: Sequence[int]
+    _ids: list[int] = field(default_factory=list[int])
+    _shown: str = ""
+
+    def add(self, id: int) -> str:
+        """What `id` adds to the text."""
+        self._ids.append(id)
+        whole = continuation(self.text, self.before, self._ids)
+        more = self._show(whole.rstrip(REPLACEMENT))
+        if self._shown == whole and len(self._ids) >= _SETTLED:
+            self.before, self._ids, self._shown = self._ids[-_KEPT:], [], ""
+        return more
+
+    def end(self) -> str:
+        """What was held back, as far as it is text."""
+        return self._show(continuation(self.text, self.before, self._ids))
+
+    def _show(self, whole: str) -> str:
+        if not whole.startswith(self._shown):
+            return ""
+        more = whole[len(self._shown) :]
+        self._shown = whole
+        return more
+
+
+def open_text(path: Path, vocabulary: int) -> Text:
+    """How the model in the directory or GGUF file `path` reads text.
+
+    Raises CheckpointError where it has no tokenizer and is not byte-level, where its tokenizer is not sound, or where
     the optional package `tokenizers` is not installed.
     """
+    if is_gguf(path):
+        metadata = open_gguf(path).metadata
+        if not has_vocabulary(metadata):
+            return _bytes(vocabulary, path, "a vocabulary")
+        described = json.dumps(tokenizer_json(metadata, vocabulary))
+        return _tokenizer(path, lambda package: package.Tokenizer.from_str(described))
     file = path / "tokenizer.json"
     if not exists(file):
-        if vocabulary == BYTES:
-            return ByteText()
-        raise CheckpointError(
-            f"{path}: expected tokenizer.json to read text with, got none (a vocabulary of {vocabulary} is not bytes)"
-        )
+        return _bytes(vocabulary, path, "tokenizer.json")
     MappedFile.open(file)
+    return _tokenizer(file, lambda package: package.Tokenizer.from_file(str(file)))
+
+
+def _bytes(vocabulary: int, path: Path, expected: str) -> Text:
+    if vocabulary == BYTES:
+        return ByteText()
+    raise CheckpointError(
+        f"{path}: expected {expected} to read text with, got none (a vocabulary of {vocabulary} is not bytes)"
+    )
+
+
+def _tokenizer(where: Path, make: Callable[[Any], Any]) -> Text:
+    """The tokenizer that `make` makes by the package `tokenizers`, whose faults are told with `where`."""
     try:
-        tokenizers = import_module("tokenizers")
+        package = import_module("tokenizers")
     except ImportError:
         raise CheckpointError(
-            f"{file}: expected the package tokenizers to read it, got none: install lanelink[tokenizers]"
+            f"{where}: expected the package tokenizers to read it, got none: install lanelink[tokenizers]"
         ) from None
     try:
-        return TokenizerText(cast(_Tokenizer, tokenizers.Tokenizer.from_file(str(file))))
+        return TokenizerText(cast(_Tokenizer, make(package)))
     except Exception as error:  # the package raises plain Exception for every fault of the file
         reason = " ".join(str(error).split())
-        raise CheckpointError(f"{file}: expected a tokenizer, got: {reason[:200]}") from None
+        raise CheckpointError(f"{where}: expected a tokenizer, got: {reason[:200]}") from None

@@ -24,10 +24,10 @@ from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.explain import explain
 from lanelink.explain_page import page
 from lanelink.explain_page import text as table
-from lanelink.failures import InputError, run_command
+from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
-from lanelink.frontend.text import Text, open_text
+from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.backend import generate
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
@@ -165,7 +165,9 @@ def _run(options: argparse.Namespace) -> None:
     text = None if vocabulary is None else _text(options, vocabulary)
     ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
     steps = len(ids) + options.n - 1
-    with _bar("decoding", steps) as decoding:
+    stream = None if text is None or options.json else TextStream(text, ids)
+    # Text that comes on a terminal is progress enough.
+    with _bar("decoding", steps, hidden=stream is not None and _on_terminal()) as decoding:
         done = 0
 
         def report(now: int) -> None:
@@ -173,14 +175,17 @@ def _run(options: argparse.Namespace) -> None:
             decoding(now - done)
             done = now
 
+        def show(id: int) -> None:
+            if stream is not None:
+                print(stream.add(id), end="", flush=True)
+
         start = time.perf_counter()
-        generated = generate(backend, ids, options.n, report)
+        generated = generate(backend, ids, options.n, report, show)
         seconds = time.perf_counter() - start
-    decoded = None if text is None else text.decode(generated)
     if options.json:
         found = {
             "ids": generated,
-            "text": decoded,
+            "text": None if text is None else continuation(text, ids, generated),
             "backend": options.backend,
             "launches_per_step": backend.launches_per_step,
             "seconds": seconds,
@@ -188,7 +193,7 @@ def _run(options: argparse.Namespace) -> None:
         }
         print(json.dumps(found))
     else:
-        print(decoded if decoded is not None else ",".join(map(str, generated)))
+        print(",".join(map(str, generated)) if stream is None else stream.end())
 
 
 def _text(options: argparse.Namespace, vocabulary: int) -> Text | None:
@@ -207,10 +212,14 @@ def _encode(options: argparse.Namespace, text: Text | None) -> list[int]:
     return text.encode(options.prompt)
 
 
+def _on_terminal() -> bool:
+    return not is_closed(sys.stdout) and sys.stdout.isatty()
+
+
 @contextmanager
-def _bar(what: str, total: int | None) -> Generator[Callable[[int], object], None, None]:
-    """A progress bar on stderr, where that is a terminal; gives what advances it."""
-    with tqdm(desc=what, total=total, file=sys.stderr, leave=False, delay=0.5, disable=None) as bar:
+def _bar(what: str, total: int | None, *, hidden: bool = False) -> Generator[Callable[[int], object], None, None]:
+    """A progress bar on stderr, where that is a terminal, and not where it is `hidden`; gives what advances it."""
+    with tqdm(desc=what, total=total, file=sys.stderr, leave=False, delay=0.5, disable=hidden or None) as bar:
         yield bar.update
 
 

@@ -121,17 +121,22 @@ def _check_ids(shape: StepShape, ids: Sequence[int]) -> None:
             raise BackendError(f"token id: expected 0 to {limit - 1}, got {id}")
 
 
-def _silent(done: int) -> None:
-    """No progress bar."""
+def _silent(value: int) -> None:
+    """Nobody listens."""
 
 
 def generate(
-    backend: Backend, prompt_ids: Sequence[int], n: int, progress: Callable[[int], None] | None = None
+    backend: Backend,
+    prompt_ids: Sequence[int],
+    n: int,
+    progress: Callable[[int], None] | None = None,
+    chosen: Callable[[int], None] | None = None,
 ) -> list[int]:
     """`n` greedy ids after `prompt_ids`, which are fed one by one; the backend is reset first.
 
-    `progress` is called with the number of steps done after every step. Raises BackendError for an empty prompt, an
-    id outside the vocabulary, a step of several rows, and a context shorter than the prompt and `n` together.
+    `progress` is called with the number of steps done after every step, `chosen` with each id as it is known. Raises
+    BackendError for an empty prompt, an id outside the vocabulary, a step of several rows, and a context shorter than
+    the prompt and `n` together.
     """
     shape = backend.shape
     if shape.rows != 1:
@@ -144,14 +149,17 @@ def generate(
             f"got {shape.context}"
         )
     _check_ids(shape, prompt_ids)
-    report = _silent if progress is None else progress
+    report, tell = progress or _silent, chosen or _silent
     backend.reset()
     for done, id in enumerate(prompt_ids, start=1):
         backend.step(id)
         report(done)
     ids = [int(backend.chosen()[0])] if n else []
+    for id in ids:
+        tell(id)
     for id in backend.decode(n - 1) if n > 1 else ():
         ids.append(id)
+        tell(id)
         report(len(prompt_ids) + len(ids) - 1)
     return ids
 
