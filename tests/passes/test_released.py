@@ -1,0 +1,53 @@
+"""Releases' configurations without their weights (tests/models/released, of the facts their authors publish)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.base import Launch
+from lanelink.dialects.tgraph import ConstantOp, RowsType
+from lanelink.dialects.tgraph.step import step_function
+from lanelink.frontend.importer import import_checkpoint
+from lanelink.pipeline import Level, lower
+
+RELEASED = Path(__file__).parents[1] / "models" / "released"
+
+LAUNCHES = {
+    "qwen3_235b_a22b": 94 * 4 + 3,
+    "gpt_oss_120b": 36 * 4 + 3,
+    "qwen3_next_80b_a3b": 36 * 6 + 12 * 4 + 3,
+    "deepseek_v2_lite": 10 + 26 * 9 + 3,
+}
+
+
+def launches(module: ModuleOp) -> int:
+    return sum(isinstance(op, Launch) for op in step_function(lower(module, Level.LAUNCHES)).body.block.ops)
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_a_step_of_a_release(name: str):
+    """Some ten thousand ops at most: seconds of one core, of which the time is told by the process's own clock."""
+    begin = time.process_time()
+    module = import_checkpoint(RELEASED / f"{name}.json", no_weights=True)
+    assert launches(module) == LAUNCHES[name]
+    assert time.process_time() - begin < 30, "about 3 s on an idle core"
+
+
+def test_gpt_oss_experts_are_as_released():
+    module = import_checkpoint(RELEASED / "gpt_oss_120b.json", no_weights=True)
+    kinds = [op.result.type for op in module.walk() if isinstance(op, ConstantOp)]
+    packed = [kind.shape for kind in kinds if isinstance(kind, RowsType) and kind.format.data is Format.MXFP4]
+    assert set(packed) == {(128 * 2880, 2880)} and len(packed) == 3 * 36
+
+
+def test_deepseek_v2_is_refused_for_its_router():
+    """236 billion parameters: experts in groups and a scaled sum, which the Lite model has not."""
+    module = import_checkpoint(RELEASED / "deepseek_v2.json", no_weights=True)
+    with pytest.raises(PassFailedException, match=r"layers\.1\.mlp: .* got a choice limited to groups"):
+        lower(module, Level.LAUNCHES)
