@@ -4,7 +4,7 @@
 
 For each model and each committed architecture: 96 greedy tokens of three prompts equal to those of the architecture's
 own program, its logits within a bound, and every bit the same in a second run. For q8_0 weights under each numerics:
-logits against the reference (numpy) and against the emulator running the same PTX. `benchmarks/decode.py` says how to
+logits against the reference (numpy) and against the emulator running the same PTX. `benchmarks/README.md` says how to
 run it where the package is not installed. Exits 1 where anything differs.
 """
 

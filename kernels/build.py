@@ -64,6 +64,7 @@ MODULES = (
     Module("latent_q6_k", "latent.cu", ("FORMAT_CODE=7", "FORMAT_NAME=q6_k")),
     Module("latent_mxfp4", "latent.cu", ("FORMAT_CODE=8", "FORMAT_NAME=mxfp4")),
     Module("arg_max", "arg_max.cu"),
+    Module("stream", "stream.cu"),
     Module("conv", "conv.cu"),
     Module("gates", "gates.cu"),
     Module("delta", "delta.cu"),

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from io import StringIO
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from xdsl.printer import Printer
 from xdsl.universe import Universe
 
 from lanelink.backends import BACKENDS, open_backend
+from lanelink.bench import Options, Report, bench, shape_names
+from lanelink.bench_page import page as bench_page
+from lanelink.bench_page import text as bench_text
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.explain import explain
@@ -29,9 +33,13 @@ from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.backend import generate
+from lanelink.pipeline import Schedule
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
 from lanelink.write import write_whole
+
+SCHEDULED = [field.name.replace("_", "-") for field in fields(Schedule)]
+"""Passes of the schedule that can be left out."""
 
 NUMERICS = {n.value.replace("_", "-"): n for n in Numerics}
 
@@ -40,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `lanelink`; the exit code."""
     options = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], None] = options.command
-    source: Path = options.step if "step" in options else options.checkpoint
+    source = next(getattr(options, name) for name in ("step", "checkpoint", "shapes") if name in options)
     return run_command("lanelink", lambda: command(options), lambda: str(source), one_line=True)
 
 
@@ -52,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     _import_options(commands.add_parser("import", help="write a checkpoint's decoding step as a tensor graph"))
     _run_options(commands.add_parser("run", help="decode with a step and its weights"))
     _explain_options(commands.add_parser("explain", help="say what each launch of a step does, and why it ends there"))
+    _bench_options(commands.add_parser("bench", help="measure a model's shape on a GPU, with random weights"))
     return parser
 
 
@@ -93,6 +102,21 @@ def _explain_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("step", type=Path, metavar="STEP.mlir")
     parser.add_argument("--all", action="store_true", help="every launch for itself, not one line for those alike")
     parser.add_argument("--html", type=Path, metavar="PAGE.html", help="write a page instead of printing a table")
+
+
+def _bench_options(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=_bench)
+    names = ", ".join(shape_names())
+    parser.add_argument("shapes", nargs="+", metavar="SHAPE", help=f"{names}, or the path of a config.json")
+    parser.add_argument("--format", choices=[f.value for f in Format], default="q8_0", help="of its matrices")
+    parser.add_argument("--numerics", choices=NUMERICS)
+    parser.add_argument("--context", type=_count, default=512, metavar="N")
+    parser.add_argument("--tokens", type=_count, default=256, metavar="N", help="tokens of a run")
+    parser.add_argument("--runs", type=_count, default=5, metavar="N", help="runs, of which the median counts")
+    parser.add_argument("--without", action="append", default=[], choices=SCHEDULED, help="leave a schedule pass out")
+    parser.add_argument("--profile", action="store_true", help="the time of each kind of launch")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a shape")
+    parser.add_argument("--html", type=Path, metavar="PAGE.html", help="also write a page with a picture")
 
 
 def _whole(text: str) -> int:
@@ -142,6 +166,26 @@ def read_module(path: Path) -> ModuleOp:
     module = Parser(ctx, text, str(path)).parse_module()
     verify_module(module)
     return module
+
+
+def _bench(options: argparse.Namespace) -> None:
+    wanted = Options(
+        format=Format(options.format),
+        numerics=None if options.numerics is None else NUMERICS[options.numerics],
+        context=options.context,
+        tokens=options.tokens,
+        runs=options.runs,
+        profile=options.profile or options.html is not None,
+        schedule=Schedule(**{name.replace("-", "_"): False for name in options.without}),
+    )
+    with _bar("measuring", len(options.shapes)) as measuring:
+        reports: list[Report] = []
+        for shape in options.shapes:
+            reports.append(bench(shape, wanted))
+            measuring(1)
+    if options.html is not None:
+        write_whole(options.html, bench_page(reports))
+    print("\n".join(json.dumps(r.numbers()) for r in reports) if options.json else bench_text(reports))
 
 
 def _explain(options: argparse.Namespace) -> None:

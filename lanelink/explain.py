@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from lanelink.collector import collector_off
-from lanelink.dialects.launch import GatherOp, ViewOp
+from lanelink.dialects.launch import ConstantOp, GatherOp, MoeOp, ViewOp
 from lanelink.dialects.launch.base import Launch, Placed
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.launch.step import launches, root
@@ -80,10 +80,7 @@ def explain(module: ModuleOp, schedule: Schedule | None = None) -> Explanation:
         lowered = module.clone()
         ctx = Context()
         verify_module(lowered)
-        func = step_function(lowered)
-        token = func.body.block.args[step_io(func).token].type
-        assert isa(token, TensorType[Attribute])
-        rows = token.get_shape()[0]
+        rows = rows_of(lowered)
         recognized = _Recognized()
         for each in passes(Level.SCHEDULED, schedule):
             if isinstance(each, LegalizeShimPass):
@@ -194,12 +191,31 @@ def _readers(func: FuncOp) -> dict[SSAValue, list[Launch]]:
     return readers
 
 
+def rows_of(module: ModuleOp) -> int:
+    """Rows of a step of level 1: its tokens."""
+    func = step_function(module)
+    token = func.body.block.args[step_io(func).token].type
+    assert isa(token, TensorType[Attribute])
+    return token.get_shape()[0]
+
+
 def launch_bytes(op: Launch, rows: int) -> int:
     """
     Bytes that a launch of a step of `rows` rows moves, each buffer counted once: what it reads but did not write, and
     what it writes. Constants count whole and so do key and value tables, as in a full context; of a gather's or a
-    rotation's table, and of a table that rows are written into, the step's rows count.
+    rotation's table, and of a table that rows are written into, the step's rows count, and of a mixture's experts as
+    many as the rows can take.
     """
+    return sum(_sizes(op, rows).values())
+
+
+def constant_bytes(op: Launch, rows: int) -> int:
+    """The bytes of `launch_bytes` that are constants."""
+    return sum(size for held, size in _sizes(op, rows).items() if isinstance(held.owner, ConstantOp))
+
+
+def _sizes(op: Launch, rows: int) -> dict[SSAValue, int]:
+    """The bytes that a launch moves of each buffer."""
     written = {root(v) for v in op.writes()}
     sizes: dict[SSAValue, int] = {}
     for part in op.walk():
@@ -208,9 +224,8 @@ def launch_bytes(op: Launch, rows: int) -> int:
         for name, value in part.named_operands():
             held = root(value)
             if name in part.WRITES or held not in written:
-                size = _moved(part, name, value, rows)
-                sizes[held] = max(size, sizes.get(held, 0))
-    return sum(sizes.values())
+                sizes[held] = max(_moved(part, name, value, rows), sizes.get(held, 0))
+    return sizes
 
 
 def _moved(part: Launch, name: str, value: SSAValue, rows: int) -> int:
@@ -221,11 +236,19 @@ def _moved(part: Launch, name: str, value: SSAValue, rows: int) -> int:
     kind = value.type
     if isinstance(kind, RowsType):
         held, cols = kind.shape
-        return (rows if by_rows else held) * kind.format.data.row_bytes(cols)
-    size = buffer_bytes(kind)
+        return (rows if by_rows else _taken(part, name, held, rows)) * kind.format.data.row_bytes(cols)
+    size = _taken(part, name, buffer_bytes(kind), rows)
     if by_rows and isa(kind, MemRefType[Attribute]):
         return min(rows, kind.get_shape()[0]) * (size // kind.get_shape()[0])
     return size
 
 
-__all__ = ["Explanation", "LaunchRow", "explain", "launch_bytes"]
+def _taken(part: Launch, name: str, whole: int, rows: int) -> int:
+    """What a launch takes of something whole: of what a mixture has for each expert, the share of those chosen."""
+    if not isinstance(part, MoeOp) or name not in ("gate", "up", "down", "gate_bias", "up_bias", "down_bias"):
+        return whole
+    experts = part.experts.value.data
+    return whole // experts * min(experts, rows * part.top_k.value.data)
+
+
+__all__ = ["Explanation", "LaunchRow", "constant_bytes", "explain", "launch_bytes", "rows_of"]

@@ -148,6 +148,8 @@ def _small_rows() -> Iterator[Case]:
     yield others.set_row_quantized(2, 96, 1, on_device=True, planes=2, f32=False)
     yield others.head_slice(2, 3, 40, 8, 24)
     yield others.advance()
+    yield others.stream(3)
+    yield others.stream(20000)
     yield others.advance(17)
     yield others.values_product(1, 128, 4)
     yield others.values_product(3, 45, 70, bias=True)

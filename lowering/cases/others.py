@@ -27,6 +27,7 @@ from lanelink.lowering.selection.specs import (
     UnarySpec,
     ValuesSpec,
 )
+from lanelink.lowering.selection.stream import StreamSpec
 
 
 def rope(
@@ -183,6 +184,16 @@ def advance(by: int = 1, seed: int = 0) -> Case:
     return b.done(f"advance by {by}", spec)
 
 
+def stream(words: int, seed: int = 0) -> Case:
+    """A streaming read of 16-byte words."""
+    b = Builder(seed)
+    data = b.rng.integers(0, 2**32, (words, 4), dtype=np.uint32)
+    before = np.uint32(b.rng.integers(0, 2**32))
+    spec = StreamSpec(b.put("data", data), data.nbytes, b.put("out", np.array([before])))
+    b.results.append(ExactResult("out", np.array([before ^ np.bitwise_xor.reduce(data, axis=None)])))
+    return b.done(f"stream {words} words", spec)
+
+
 def values_product(m: int, k: int, n: int, bias: bool = False, row: int | None = None, seed: int = 0) -> Case:
     """A product by a plain f32 matrix; with `row` into rows of a table from that position on."""
     b = Builder(seed)
@@ -208,6 +219,7 @@ __all__ = [
     "rope",
     "set_row",
     "set_row_quantized",
+    "stream",
     "swiglu",
     "unary",
     "values_product",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lanelink.lowering.selection import attention, delta, elementwise, heads, latent, products, rows
+from lanelink.lowering.selection import attention, delta, elementwise, heads, latent, products, rows, stream
 from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import KernelCall
 from lanelink.lowering.selection.chip import Chip
@@ -27,6 +27,7 @@ from lanelink.lowering.selection.specs import (
     UnarySpec,
     ValuesSpec,
 )
+from lanelink.lowering.selection.stream import StreamSpec
 from lanelink.lowering.selection.union import Spec
 
 SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
@@ -52,6 +53,7 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     DeltaSpec: delta.delta,
     HeadGemvSpec: heads.head_gemv,
     JoinSpec: heads.join,
+    StreamSpec: stream.stream,
 }
 
 

@@ -21,6 +21,7 @@ from lanelink.lowering.selection.specs import (
     UnarySpec,
     ValuesSpec,
 )
+from lanelink.lowering.selection.stream import StreamSpec
 
 Spec = (
     AdvanceSpec
@@ -45,6 +46,7 @@ Spec = (
     | GateProjSpec
     | GatesSpec
     | L2Spec
+    | StreamSpec
 )
 
 __all__ = ["Spec"]

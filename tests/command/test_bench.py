@@ -1,0 +1,103 @@
+"""`lanelink bench` without a GPU: shapes, bytes, tables and pages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lanelink.bench import Options, Report, bench, launch_sizes, shape_names, step_of
+from lanelink.bench_page import page, text
+from lanelink.cli import main
+from lanelink.dialects.formats import Format
+from lanelink.lowering.runtime.plan import PlanLaunch, read_plan
+from lanelink.lowering.runtime.profile import KindTime, Profile
+from lanelink.pipeline import Schedule, lower
+
+MODEL = Path(__file__).parent.parent / "models" / "qwen3"
+
+
+def report() -> Report:
+    launch = PlanLaunch("gemv_q8_0", "gemv_q8_0_q8", (264, 1, 1), (256, 1, 1), 0, (), True, (1,), "fold(norm, <gemv>)")
+    kinds = (
+        KindTime(launch, 36, 40_000_000, 10e-6, 12e-6),
+        KindTime(replace(launch, label="arg_max"), 1, 0, 4e-6, 5e-6),
+    )
+    return Report(
+        shape="some-8b",
+        gpu="A <GPU>",
+        format="q8_0",
+        numerics="int8",
+        context=512,
+        tokens_per_second=400.0,
+        replays_per_second=410.0,
+        ms_per_token=2.5,
+        bytes_per_token=8_000_000_000,
+        ceiling=4e12,
+        share=0.8,
+        launches_per_step=37,
+        load_seconds=3.0,
+        profile=Profile(kinds, 2.4e-3),
+    )
+
+
+def test_sizes_are_those_of_the_plan_s_launches() -> None:
+    step = step_of(str(MODEL), Options(context=32))
+    for schedule in (Schedule(), Schedule(norms=False)):
+        sizes = launch_sizes(step, schedule)
+        assert len(sizes) == len(read_plan(lower(step, schedule=schedule)).launches)
+    # The head and each layer's matrices in blocks of 34 bytes, norms and rotations in f32, one row of the embedding.
+    matrices = 256 * 128 + 2 * (3 * 128 * 256 + 2 * 128 * 128 + 2 * 64 * 128)
+    norms = 5 * 128 + 2 * 2 * 32
+    rotations = 2 * 2 * 16
+    assert sum(sizes) == (matrices + 128) // 32 * 34 + 4 * (norms + rotations)
+
+
+def test_presets_import() -> None:
+    assert "qwen3-8b" in shape_names()
+    for name in shape_names():
+        step_of(name, Options(context=64)).verify()
+
+
+def test_the_tables() -> None:
+    shown = text([report()])
+    assert "A <GPU>, a streaming read 4.00 TB/s" in shown
+    line = shown.splitlines()[-1].split()
+    assert line == ["some-8b", "q8_0", "int8", "400.0", "2.500", "410.0", "8.00", "3.20", "80.0%", "37"]
+    kind = next(x for x in shown.splitlines() if x.startswith("fold(norm, <gemv>)")).split()
+    assert kind[-8:] == ["264x1x1", "36", "10.00", "2.00", "360.0", "40.00", "4.00", "100%"]
+    assert "each among its like" in shown and "364.0" in shown and "2400.0" in shown
+    assert "share" not in text([replace(report(), profile=None)]).splitlines()[0]
+
+
+def test_the_page_escapes_what_it_shows() -> None:
+    shown = page([report(), replace(report(), profile=None)])
+    assert "fold(norm, &lt;gemv&gt;)" in shown and "A &lt;GPU&gt;" in shown
+    assert shown.count("<h2>") == 1
+    assert shown.count('class="bar ceiling"') == 2
+    assert 'style="width: 400px"' in shown
+
+
+def test_numbers_are_plain() -> None:
+    found = json.loads(json.dumps(report().numbers()))
+    assert found["tokens_per_second"] == 400.0
+    assert found["profile"][0]["microseconds"] == pytest.approx(10.0)
+    assert found["step_microseconds"] == pytest.approx(2400.0)
+    assert "profile" not in replace(report(), profile=None).numbers()
+
+
+def test_requests_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="--context: expected room for 256 tokens and one, got 256"):
+        bench("qwen3-8b", Options(context=256))
+
+
+def test_the_command_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "no-such-shape"]) == 1
+    assert "no-such-shape" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", "qwen3-8b", "--without", "nothing"])
+    assert ended.value.code == 2
+    assert main(["bench", "qwen3-8b", "--format", Format.Q8_0.value, "--tokens", "600"]) == 1
+    assert "expected room for 600 tokens" in capsys.readouterr().err
