@@ -3,7 +3,7 @@
 #include "attention.cuh"
 
 #define ATTENTION(name, ...)                                                                                          \
-  extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, 1) name(                                   \
+  extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, Form<__VA_ARGS__>::BLOCKS_TOGETHER) name(   \
       const float *q, int q_pitch, int q_unit, const float *keys, int key_pitch, const float *values,                 \
       int value_pitch, int value_unit, const int *position, int early, int m, int head, const float *q_tail,          \
       int q_tail_pitch, const float *tail, int tail_pitch, int heads, int group, int block_heads, int block_rows,     \
@@ -19,13 +19,13 @@
 
 // Queries a block, columns a load, loads a lane, warps, positions a team (lowering/selection/attention.py has the same).
 #if VALUES == 64
-ATTENTION(attention_64_q2, 2, 2, 1, 16, 2)
-ATTENTION(attention_64_q4, 4, 2, 1, 16, 2)
-ATTENTION(attention_64_q8, 8, 2, 1, 16, 1)
+ATTENTION(attention_64_q2, 2, 2, 1, 8, 2)
+ATTENTION(attention_64_q4, 4, 2, 1, 8, 2)
+ATTENTION(attention_64_q8, 8, 2, 1, 8, 1)
 #elif VALUES == 128
-ATTENTION(attention_128_q2, 2, 4, 1, 16, 2)
-ATTENTION(attention_128_q4, 4, 4, 1, 16, 2)
-ATTENTION(attention_128_q8, 8, 4, 1, 16, 1)
+ATTENTION(attention_128_q2, 2, 4, 1, 8, 2)
+ATTENTION(attention_128_q4, 4, 4, 1, 8, 2)
+ATTENTION(attention_128_q8, 8, 4, 1, 8, 1)
 #elif VALUES == 256
 ATTENTION(attention_256_q2, 2, 4, 2, 8, 2)
 ATTENTION(attention_256_q4, 4, 4, 2, 8, 2)
@@ -36,6 +36,6 @@ ATTENTION(attention_512_q4, 4, 4, 4, 8, 1)
 #elif VALUES == 0
 ATTENTION(attention_pairs_q2, 2, 2, 4, 8, 1)
 #else
-ATTENTION(attention_tailed_128, 8, 4, 1, 16, 1, true)
+ATTENTION(attention_tailed_128, 8, 4, 1, 8, 1, true)
 ATTENTION(attention_tailed_256, 8, 4, 2, 8, 1, true)
 #endif

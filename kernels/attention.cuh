@@ -22,8 +22,8 @@ constexpr int TEAM = 8;             // lanes that share a position's key
 constexpr int TEAMS = 32 / TEAM;    // positions that the teams of a warp score together
 constexpr int KEY_LOADS = 4;        // 16-byte loads of a key that a lane has in flight
 constexpr int KEY_CHUNK = TEAM * KEY_LOADS;
-constexpr int TILE_POSITIONS = 64;  // positions next to each other that one split takes
 constexpr int SPLITS_HELD = 16;     // splits whose values a thread has in flight
+constexpr int COLUMNS = 2;          // of a query, next to each other, that a thread joins
 constexpr float LOWEST = -3.0e38f;
 constexpr float LOG2E = 1.4426950408889634f;
 
@@ -37,9 +37,10 @@ struct Form {
   static constexpr int UNIT = TEAMS * GROUPS;     // positions a warp takes together
   static constexpr int SCORES = GROUPS * QUERIES;  // a team's scores: a power of two, at most one a lane
   static constexpr int SAME = TEAM / SCORES;      // lanes of a team that end up with the same score
-  static constexpr int TILE_WARPS = WARPS * UNIT < TILE_POSITIONS ? WARPS : TILE_POSITIONS / UNIT;
-  static constexpr int TILE = TILE_WARPS * UNIT;
-  static constexpr int TILES_TOGETHER = WARPS / TILE_WARPS;  // that a block's warps are in at a time
+  static constexpr int TILE = WARPS * UNIT;       // positions next to each other that one split takes
+  // Two blocks of few registers fit beside each other, and one beside a block of the next launch's product, which then
+  // loads its first weights while this one waits for its own loads.
+  static constexpr int BLOCKS_TOGETHER = PARTS == 1 ? 2 : 1;
   static constexpr int SCRATCH = QUERIES * (UNIT + 4);       // a warp's weights, and what each query keeps
 };
 
@@ -129,22 +130,17 @@ __device__ __forceinline__ Range range_of(const AttentionArgs &a, int position) 
   return r;
 }
 
-// The first position of unit 0 of a warp. Tiles go round the splits; a block's warps are in TILES_TOGETHER of its tiles.
+// The first position of a warp's first unit. Tiles go round the splits.
 template <class F>
 __device__ __forceinline__ int first_unit(const AttentionArgs &a, const Range &r, int split, int warp) {
-  return (r.first_tile + split + a.splits * (warp / F::TILE_WARPS)) * F::TILE + warp % F::TILE_WARPS * F::UNIT;
+  return (r.first_tile + split) * F::TILE + warp * F::UNIT;
 }
 
 // The warps, from the first on, that have positions.
 template <class F>
 __device__ __forceinline__ int busy_warps(const AttentionArgs &a, const Range &r, int split) {
-  int busy = 0;
-#pragma unroll
-  for (int t = 0; t < F::TILES_TOGETHER; t++) {
-    const int left = r.past - first_unit<F>(a, r, split, t * F::TILE_WARPS);
-    busy += max(0, min(F::TILE_WARPS, (left + F::UNIT - 1) / F::UNIT));
-  }
-  return busy;
+  const int left = r.past - first_unit<F>(a, r, split, 0);
+  return max(0, min(F::WARPS, (left + F::UNIT - 1) / F::UNIT));
 }
 
 // ---- a unit of positions --------------------------------------------------------------------------------------------
@@ -329,31 +325,38 @@ __device__ __forceinline__ void add_unit(State<F> &s, Unit<F> &x, const Attentio
 }
 
 // ---- what is stored ---------------------------------------------------------------------------------------------------
-// Of one column of one query, while it is joined: the sum of its values, weighted as their maximum asks, and the weights'.
-struct Column {
-  float peak, sum, value;
+// Some columns of one query, while they are joined: the sums of their values, weighted as their maximum asks, and that of
+// the weights.
+struct Columns {
+  float peak, sum, values[COLUMNS];
 };
 
-// What a column takes in last. It is loaded before the column is joined, so that nothing waits for it.
+// What columns take in last. It is loaded before they are joined, so that nothing waits for it.
 struct Last {
-  float sink, gate;
+  float sink, gates[COLUMNS];
 
-  __device__ __forceinline__ Last(const AttentionArgs &a, int row, int head, int column, bool there)
-      : sink(LOWEST), gate(0.0f) {
+  __device__ __forceinline__ Last(const AttentionArgs &a, int row, int head, int column, bool there) : sink(LOWEST) {
     if (there && a.sinks != nullptr) sink = a.sinks[head] * LOG2E;
-    if (there && a.gate != nullptr) gate = a.gate[(long long)a.gate_pitch * row + column];
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++)
+      gates[i] = there && a.gate != nullptr ? a.gate[(long long)a.gate_pitch * row + column + i] : 0.0f;
   }
 };
 
-// Stores a result; `column` counts the row's. All lanes of the warp take part.
-__device__ __forceinline__ void store(const AttentionArgs &a, const Column &c, const Last &last, int row, int column,
+// Stores results; `column` counts the row's. All lanes of the warp take part.
+__device__ __forceinline__ void store(const AttentionArgs &a, const Columns &c, const Last &last, int row, int column,
                                       bool there) {
   const float peak = fmaxf(c.peak, last.sink), share = power_of_two(c.peak - peak);
   const float sum = c.sum * share + (a.sinks != nullptr ? power_of_two(last.sink - peak) : 0.0f);
-  float v[1] = {sum > 0.0f ? c.value * share / sum : 0.0f};
-  if (a.gate != nullptr) v[0] *= activate(a.gate_act, last.gate);
-  if (there && a.y.base != nullptr) a.y.at(row)[column] = v[0];
-  if (a.quantized.to.planes > 0) store_quantized<1>(a.quantized.to, there ? a.quantized.at(row) : 0, column, v, there);
+  float v[COLUMNS];
+#pragma unroll
+  for (int i = 0; i < COLUMNS; i++) {
+    v[i] = sum > 0.0f ? c.values[i] * share / sum : 0.0f;
+    if (a.gate != nullptr) v[i] *= activate(a.gate_act, last.gates[i]);
+    if (there && a.y.base != nullptr) a.y.at(row)[column + i] = v[i];
+  }
+  if (a.quantized.to.planes > 0)
+    store_quantized<COLUMNS>(a.quantized.to, there ? a.quantized.at(row) : 0, column, v, there);
 }
 
 // Splits' states in partials: the values of every row, head and split, then (maximum, sum) of each.
@@ -365,7 +368,7 @@ __device__ __forceinline__ float *states_of(const AttentionArgs &a) {
   return a.partials + (long long)gridDim.z * a.block_rows * a.heads * a.splits * a.vd;
 }
 
-// Joins the warps' states: a thread takes a column at a time, and stores it, or its split's part of it.
+// Joins the warps' states: a thread takes COLUMNS at a time, and stores them, or their split's part of them.
 template <class F>
 __device__ __forceinline__ void join_warps(const AttentionArgs &a, const State<F> &s, const Scorer<F> &me,
                                            const Range &r, int split, int busy, bool alone, float *shared) {
@@ -392,52 +395,56 @@ __device__ __forceinline__ void join_warps(const AttentionArgs &a, const State<F
   __syncthreads();
   const int queries = a.block_heads * a.block_rows, columns = queries * a.vd;
 #pragma unroll 1
-  for (int i0 = 0; i0 < columns; i0 += F::THREADS) {  // uniform over the block: the quantizing lanes act together
-    const int i = i0 + threadIdx.x, g = min(i / a.vd, queries - 1), column = i - g * a.vd;
+  for (int i0 = 0; i0 < columns; i0 += COLUMNS * F::THREADS) {  // uniform: the quantizing lanes act together
+    const int i = i0 + COLUMNS * threadIdx.x, g = min(i / a.vd, queries - 1), column = i - g * a.vd;
     const int row = r.row0 + g / a.block_heads, head = head0 + g % a.block_heads;
     const bool there = i < columns && row < a.m;
     const Last last(a, row, head, head * a.vd + column, alone && there);
-    Column joined{LOWEST, 0.0f, 0.0f};
+    Columns joined{LOWEST, 0.0f};
 #pragma unroll
     for (int w = 0; w < F::WARPS; w++) joined.peak = fmaxf(joined.peak, peaks[g * F::WARPS + w]);
 #pragma unroll
     for (int w = 0; w < F::WARPS; w++) {
       const float share = power_of_two(peaks[g * F::WARPS + w] - joined.peak);
       joined.sum = fmaf(sums[g * F::WARPS + w], share, joined.sum);
-      if (w < busy && i < columns) joined.value = fmaf(held[w * F::QUERIES * a.vd + i], share, joined.value);
+      if (w < busy && i < columns) {
+        const float2 v = *reinterpret_cast<const float2 *>(held + w * F::QUERIES * a.vd + i);
+        joined.values[0] = fmaf(v.x, share, joined.values[0]);
+        joined.values[1] = fmaf(v.y, share, joined.values[1]);
+      }
     }
     if (alone) {
       store(a, joined, last, row, head * a.vd + column, there);
     } else if (there) {
       const long long partial = partial_of(a, row, head) + split;
-      a.partials[partial * a.vd + column] = joined.value;
+      *reinterpret_cast<float2 *>(a.partials + partial * a.vd + column) = make_float2(joined.values[0], joined.values[1]);
       if (column == 0) *reinterpret_cast<float2 *>(states_of(a) + 2 * partial) = make_float2(joined.peak, joined.sum);
     }
   }
 }
 
-// Adds up to SPLITS_HELD splits, from s0 on, to a column.
-__device__ __forceinline__ void add_splits(const AttentionArgs &a, Column &joined, long long first, int column, int s0,
+// Adds up to SPLITS_HELD splits, from s0 on, to columns.
+__device__ __forceinline__ void add_splits(const AttentionArgs &a, Columns &joined, long long first, int column, int s0,
                                            int active) {
   const float *states = states_of(a) + 2 * first;
-  float2 state[SPLITS_HELD];
-  float value[SPLITS_HELD];
+  float2 state[SPLITS_HELD], value[SPLITS_HELD];
 #pragma unroll
   for (int j = 0; j < SPLITS_HELD; j++) {
     const int s = s0 + j;
     state[j] = s < active ? load_fresh2(states + 2 * s) : make_float2(LOWEST, 0.0f);
-    value[j] = s < active ? load_fresh(a.partials + (first + s) * a.vd + column) : 0.0f;
+    value[j] = s < active ? load_fresh2(a.partials + (first + s) * a.vd + column) : make_float2(0.0f, 0.0f);
   }
   float peak = joined.peak;
 #pragma unroll
   for (int j = 0; j < SPLITS_HELD; j++) peak = fmaxf(peak, state[j].x);
   const float kept = power_of_two(joined.peak - peak);
-  joined = Column{peak, joined.sum * kept, joined.value * kept};
+  joined = Columns{peak, joined.sum * kept, {joined.values[0] * kept, joined.values[1] * kept}};
 #pragma unroll
   for (int j = 0; j < SPLITS_HELD; j++) {
     const float share = power_of_two(state[j].x - peak);
     joined.sum = fmaf(state[j].y, share, joined.sum);
-    joined.value = fmaf(value[j], share, joined.value);
+    joined.values[0] = fmaf(value[j].x, share, joined.values[0]);
+    joined.values[1] = fmaf(value[j].y, share, joined.values[1]);
   }
 }
 
@@ -446,12 +453,12 @@ template <class F>
 __device__ __forceinline__ void join_splits(const AttentionArgs &a, const Range &r, int head0, int heads) {
   const int width = heads * a.vd, columns = a.block_rows * width;
 #pragma unroll 1
-  for (int i0 = 0; i0 < columns; i0 += F::THREADS) {
-    const int i = min(i0 + int(threadIdx.x), columns - 1), line = i / width, within = i - line * width;
-    const int row = r.row0 + line, head = head0 + within / a.vd, column = within % a.vd;
-    const bool there = i0 + int(threadIdx.x) < columns && row < a.m;
+  for (int i0 = 0; i0 < columns; i0 += COLUMNS * F::THREADS) {
+    const int flat = i0 + COLUMNS * threadIdx.x, i = min(flat, columns - COLUMNS), line = i / width;
+    const int within = i - line * width, row = r.row0 + line, head = head0 + within / a.vd, column = within % a.vd;
+    const bool there = flat < columns && row < a.m;
     const Last last(a, row, head, head * a.vd + column, there);
-    Column joined{LOWEST, 0.0f, 0.0f};
+    Columns joined{LOWEST, 0.0f};
 #pragma unroll 1
     for (int s0 = 0; s0 < r.active; s0 += SPLITS_HELD)
       add_splits(a, joined, partial_of(a, min(row, a.m - 1), head), column, s0, r.active);
@@ -518,7 +525,7 @@ __device__ __forceinline__ void attention(const AttentionArgs &a) {
 #pragma unroll 1
   while (first < r.past) {
     add_unit<F>(s, x, a, t, me, first, r.past, reinterpret_cast<const float4 *>(q), scratch + warp * F::SCRATCH);
-    first += F::TILE * a.splits * F::TILES_TOGETHER;
+    first += F::TILE * a.splits;
     if (first < r.past) load_unit<F>(x, a, t, first, r.past);
   }
   const int joined = blockIdx.x / a.join * a.join, blocks = min(a.join, int(gridDim.x) - joined);

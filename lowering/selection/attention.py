@@ -34,9 +34,6 @@ from lanelink.passes.schedule.attention import MAX_SPLITS
 TEAMS = 4
 """Positions that the teams of a warp score together (kernels/attention.cuh)."""
 
-TILE_POSITIONS = 64
-"""Neighbouring positions that one split takes (kernels/attention.cuh): fewer are not worth a block."""
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -69,7 +66,8 @@ class Entry:
     @property
     def tile(self) -> int:
         """Neighbouring positions that a split takes."""
-        return min(self.warps * TEAMS * self.groups, TILE_POSITIONS)
+        return self.warps * TEAMS * self.groups
+
 
     def shared_bytes(self, hd: int, vd: int) -> int:
         """Dynamic shared memory: queries; each warp's weights and what is kept; then each warp's state."""
@@ -79,19 +77,19 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("attention_64", "attention_64_q2", 2, 2, 1, 16, 2),
-    Entry("attention_64", "attention_64_q4", 4, 2, 1, 16, 2),
-    Entry("attention_64", "attention_64_q8", 8, 2, 1, 16, 1),
-    Entry("attention_128", "attention_128_q2", 2, 4, 1, 16, 2),
-    Entry("attention_128", "attention_128_q4", 4, 4, 1, 16, 2),
-    Entry("attention_128", "attention_128_q8", 8, 4, 1, 16, 1),
+    Entry("attention_64", "attention_64_q2", 2, 2, 1, 8, 2),
+    Entry("attention_64", "attention_64_q4", 4, 2, 1, 8, 2),
+    Entry("attention_64", "attention_64_q8", 8, 2, 1, 8, 1),
+    Entry("attention_128", "attention_128_q2", 2, 4, 1, 8, 2),
+    Entry("attention_128", "attention_128_q4", 4, 4, 1, 8, 2),
+    Entry("attention_128", "attention_128_q8", 8, 4, 1, 8, 1),
     Entry("attention_256", "attention_256_q2", 2, 4, 2, 8, 2),
     Entry("attention_256", "attention_256_q4", 4, 4, 2, 8, 2),
     Entry("attention_256", "attention_256_q8", 8, 4, 2, 8, 1),
     Entry("attention_512", "attention_512_q2", 2, 4, 4, 8, 1),
     Entry("attention_512", "attention_512_q4", 4, 4, 4, 8, 1),
     Entry("attention_pairs", "attention_pairs_q2", 2, 2, 4, 8, 1),
-    Entry("attention_tailed", "attention_tailed_128", 8, 4, 1, 16, 1, tailed=True),
+    Entry("attention_tailed", "attention_tailed_128", 8, 4, 1, 8, 1, tailed=True),
     Entry("attention_tailed", "attention_tailed_256", 8, 4, 2, 8, 1, tailed=True),
 )
 """The entries: of those whose loads and value heads suit, the narrowest, with the fewest queries that are enough."""

@@ -18,7 +18,8 @@ MAX_SPLITS = 64
 """Splits whose states the kernels join."""
 
 POSITIONS_A_SPLIT = 64
-"""Positions that are worth a block of their own: neighbours that a split takes together."""
+"""Positions that are worth a block of their own: neighbours that a split takes together; half of them where a block
+holds many queries or wide values."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +54,35 @@ def share_attention(a: Attention, sms: int) -> AttentionShare:
 
     A block reads each key and value row once for all of its queries: as many heads of one key head as kernels hold that
     divide the group, then as many rows of the step as there is room left for, but fewer where blocks would be too few
-    to fill the chip, however the positions were split. Then splits that fill the chip once.
+    to fill the chip, however the positions were split. Then splits that fill the chip once, at as many blocks on a
+    multiprocessor as it holds: those without positions, of which the first steps have many, end at once.
     """
     most = most_queries(a)
     group = a.heads // a.kv_heads
     heads = max(d for d in range(1, most + 1) if group % d == 0)
     rows = min(a.rows, most // heads)
-    while rows > 1 and blocks_of(a, heads, rows) * most_splits(a, rows) < sms:
+    while rows > 1 and blocks_of(a, heads, rows) * most_splits(a, heads, rows) < sms:
         rows -= 1
-    splits = max(1, min(sms // blocks_of(a, heads, rows), most_splits(a, rows)))
+    at_once = sms * blocks_together(a)
+    splits = max(1, min(at_once // blocks_of(a, heads, rows), most_splits(a, heads, rows)))
     return AttentionShare(heads, rows, splits)
+
+
+def is_narrow(a: Attention, most: int) -> bool:
+    """Whether value heads are at most `most` values wide; at most 64 where 16-byte loads do not fit them."""
+    return a.value_dim <= (most if a.by_fours else 64)
 
 
 def most_queries(a: Attention) -> int:
     """Queries that kernels hold in one block: fewer of wide value heads, and where 16-byte loads do not fit them."""
-    if a.value_dim <= 64 or (a.by_fours and a.value_dim <= 256):
+    if is_narrow(a, 256):
         return 8
     return 4 if a.by_fours else 2
+
+
+def blocks_together(a: Attention) -> int:
+    """Blocks whose registers a multiprocessor holds side by side."""
+    return 2 if is_narrow(a, 128) else 1
 
 
 def blocks_of(a: Attention, heads: int, rows: int) -> int:
@@ -77,10 +90,11 @@ def blocks_of(a: Attention, heads: int, rows: int) -> int:
     return a.heads // heads * -(-a.rows // rows)
 
 
-def most_splits(a: Attention, rows: int) -> int:
+def most_splits(a: Attention, heads: int, rows: int) -> int:
     """Splits of the positions that the rows of a block may see, each of positions enough for a block."""
-    span = a.length if a.window is None else min(a.length, a.window + rows - 1 + POSITIONS_A_SPLIT)
-    return min(MAX_SPLITS, -(-span // POSITIONS_A_SPLIT))
+    tile = POSITIONS_A_SPLIT if heads * rows <= 4 and is_narrow(a, 256) else POSITIONS_A_SPLIT // 2
+    span = a.length if a.window is None else min(a.length, a.window + rows - 1 + tile)
+    return min(MAX_SPLITS, -(-span // tile))
 
 
 @dataclass(frozen=True)
