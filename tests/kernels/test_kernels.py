@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from lanelink.kernels.build import ARCHITECTURES, MODULES, ptx_path
+from lanelink.lowering.cases.attention import AttentionShape, attention
 from lanelink.lowering.cases.case import Bytes, Case, FloatResult
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.emulator import Emulator, Entry, Module
+from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
-from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.chip import H200, Chip
 from lanelink.lowering.selection.select import select
 
 # Few multiprocessors, so that blocks take several tiles each and grids stay small.
@@ -122,10 +124,43 @@ def test_a_wrong_expectation_is_seen() -> None:
     assert run(replace(case, results=(replace(result, expected=off),)))[result.name] > 1
 
 
-def test_a_replay_is_the_same_bit_for_bit() -> None:
+SPLIT = (
+    AttentionShape(1, 4, 2, 32, 32, 1000, 1100, planes=1, early=True),
+    AttentionShape(1, 4, 1, 32, 32, 3000, 4100, planes=1, gate=Activation.SIGMOID),
+    AttentionShape(2, 4, 2, 32, 32, 700, 1100, window=300, sinks=True),
+    AttentionShape(1, 6, 3, 16, 16, 200, 400, planes=2),
+)
+"""Attentions whose positions many blocks share on a wide chip: more than a thread joins at a time, a window that begins
+inside a tile, quantized blocks across heads."""
+
+
+@pytest.mark.parametrize("shape", SPLIT, ids=lambda s: s.words)
+def test_attention_in_many_splits(shape: AttentionShape) -> None:
+    case = attention(shape)
+    assert select(case.spec, H200).grid[1] > 5
+    worst = run(case, H200)
+    assert all(w <= 1 for w in worst.values()), worst
+
+
+def test_attention_that_sees_nothing_is_zeros() -> None:
+    """A row before the table's first: its position is -1, and one more row sees the first alone."""
+    shape = AttentionShape(2, 2, 1, 32, 32, 0, 8)
+    case = attention(shape)
+    (result,) = case.results
+    assert isinstance(result, FloatResult)
+    expected = np.stack([np.zeros_like(result.expected[0]), result.expected[0]])
+    before = {**case.buffers, "position": np.array([-1], np.int32).view(np.uint8)}
+    q = np.frombuffer(bytes(before["q"]), np.float32).reshape(2, -1)
+    before["q"] = np.roll(q, 1, axis=0).reshape(-1).view(np.uint8)
+    moved = replace(result, expected=expected, tolerance=np.roll(np.asarray(result.tolerance), 1, axis=0))
+    assert run(replace(case, buffers=before, results=(moved,)))["y"] <= 1
+
+
+@pytest.mark.parametrize("what", ["then norm", "attention"])
+def test_a_replay_is_the_same_bit_for_bit(what: str) -> None:
     """Blocks arrive in another order when fewer of them run at a time."""
-    case = next(c for c in CASES if "then norm" in c.name)
-    call = select(case.spec, CHIP)
+    case = attention(SPLIT[0]) if what == "attention" else next(c for c in CASES if what in c.name)
+    call = select(case.spec, H200 if what == "attention" else CHIP)
     outputs: list[list[bytes]] = []
     for at_once in (256, 8192):
         other = Emulator(threads_at_once=at_once)
