@@ -68,7 +68,6 @@ class Entry:
         """Neighbouring positions that a split takes."""
         return self.warps * TEAMS * self.groups
 
-
     def shared_bytes(self, hd: int, vd: int) -> int:
         """Dynamic shared memory: queries; each warp's weights and what is kept; then each warp's state."""
         weights = self.queries * (TEAMS * self.groups + 4)

@@ -17,6 +17,9 @@ from lanelink.dialects.tgraph.step import step_function
 MAX_SPLITS = 64
 """Splits whose states the kernels join."""
 
+SPLITS_HELD = 16
+"""Splits that the kernels join at a time: a few more would cost as much as all of these."""
+
 POSITIONS_A_SPLIT = 64
 """Positions that are worth a block of their own: neighbours that a split takes together; half of them where a block
 holds many queries or wide values."""
@@ -65,7 +68,7 @@ def share_attention(a: Attention, sms: int) -> AttentionShare:
         rows -= 1
     at_once = sms * blocks_together(a)
     splits = max(1, min(at_once // blocks_of(a, heads, rows), most_splits(a, heads, rows)))
-    return AttentionShare(heads, rows, splits)
+    return AttentionShare(heads, rows, splits if splits < SPLITS_HELD else splits - splits % SPLITS_HELD)
 
 
 def is_narrow(a: Attention, most: int) -> bool:

@@ -1,12 +1,12 @@
 // RUN: lanelink-opt %s -p schedule-attention | filecheck %s
 // RUN: lanelink-opt %s -p schedule-attention,schedule-attention | filecheck %s
 
-// Four heads of each of 8 key heads in a block, 16 splits of a long table on 132 multiprocessors; values inside the
+// Four heads of each of 8 key heads in a block, 32 splits of a long table on 132 multiprocessors; values inside the
 // keys; a window of few positions; a chunk's rows two by two. What attends to nothing says nothing.
 // CHECK-LABEL: func.func @each
-// CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 4 : i64, block_rows = 1 : i64, splits = 16 : i64} covers [0]
+// CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 4 : i64, block_rows = 1 : i64, splits = 32 : i64} covers [0]
 // CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, window = 128 : i64, block_heads = 4 : i64, block_rows = 1 : i64, splits = 3 : i64} covers [1]
-// CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 4 : i64, block_rows = 2 : i64, splits = 8 : i64} covers [2]
+// CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 4 : i64, block_rows = 2 : i64, splits = 16 : i64} covers [2]
 // CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 2 : i64, block_rows = 1 : i64, splits = 8 : i64} covers [3]
 // CHECK: launch.unary({{.*}}) {act = #launch<act silu>} covers [4]
 func.func @each(%token: memref<1xi32> {tgraph.token}, %p: memref<1xi32>, %k: memref<4096x1024xf32>, %v: memref<4096x1024xf32>,

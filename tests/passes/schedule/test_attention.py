@@ -38,9 +38,18 @@ def test_fewer_of_wide_values(value_dim: int, by_fours: bool, heads: int) -> Non
 
 @pytest.mark.parametrize(
     ("length", "window", "splits"),
-    # 8 blocks on 132 multiprocessors leave room for 16 splits each; 64 positions are worth one, and a window of 128
-    # may lie in three runs of 64.
-    [(4096, None, 16), (1024, None, 16), (960, None, 15), (65, None, 2), (64, None, 1), (1, None, 1), (4096, 128, 3)],
+    # 8 blocks, two on each of 132 multiprocessors, leave room for 33 splits each, joined by sixteens; 64 positions are
+    # worth one, and a window of 128 may lie in three runs of 64.
+    [
+        (4096, None, 32),
+        (1600, None, 16),
+        (1024, None, 16),
+        (960, None, 15),
+        (65, None, 2),
+        (64, None, 1),
+        (1, None, 1),
+        (4096, 128, 3),
+    ],
 )
 def test_splits_fill_the_chip_once(length: int, window: int | None, splits: int) -> None:
     assert share_attention(replace(QWEN3_8B, length=length, window=window), SMS).splits == splits
@@ -48,8 +57,8 @@ def test_splits_fill_the_chip_once(length: int, window: int | None, splits: int)
 
 def test_splits_end_where_the_kernels_do_and_where_blocks_fill_the_chip() -> None:
     assert share_attention(Attention(1, 1, 64, 1, 100_000), SMS).splits == 64
-    assert share_attention(replace(QWEN3_8B, kv_heads=32, rows=1, heads=512), SMS).splits == 2
-    assert share_attention(replace(QWEN3_8B, heads=1024, kv_heads=128), SMS).splits == 1
+    assert share_attention(replace(QWEN3_8B, kv_heads=32, rows=1, heads=512), SMS).splits == 4
+    assert share_attention(replace(QWEN3_8B, heads=1024, kv_heads=128), SMS).splits == 2
 
 
 @pytest.mark.parametrize(("rows", "together"), [(1, 1), (2, 2), (3, 2), (17, 2)])
@@ -61,8 +70,8 @@ def test_rows_go_apart_where_blocks_are_too_few() -> None:
     alone = Attention(heads=16, kv_heads=16, value_dim=64, rows=8, length=64)
     # One split of 64 positions: 16 heads of 8 rows fill 128 blocks of one row each, 16 of all together.
     assert share_attention(alone, SMS) == AttentionShare(heads=1, rows=1, splits=1)
-    assert share_attention(replace(alone, length=256), SMS) == AttentionShare(heads=1, rows=3, splits=2)
-    assert share_attention(replace(alone, length=4096), SMS) == AttentionShare(heads=1, rows=8, splits=8)
+    assert share_attention(replace(alone, length=256), SMS) == AttentionShare(heads=1, rows=7, splits=8)
+    assert share_attention(replace(alone, length=4096), SMS) == AttentionShare(heads=1, rows=8, splits=16)
 
 
 @pytest.mark.parametrize("vd", [32, 64, 66, 70, 128, 132, 256, 260, 512])
