@@ -2,92 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from delta_steps import VOCABULARY, delta_step
-from levels import RELATIVE, check_close, parsed
+from emulated import Emulated
+from levels import RELATIVE, parsed
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
-from lanelink.dialects.tgraph.step import step_function
-from lanelink.lowering.interpreters.levels import Outcome, Step, step_of
-from lanelink.lowering.interpreters.reference import zero_inputs
-from lanelink.lowering.launch_to_driver import LowerToDriverPass
-from lanelink.lowering.random_step import marks
-from lanelink.lowering.runtime.emulator import EmulatorBackend
-from lanelink.lowering.runtime.loader import ConstantsLoader
-from lanelink.lowering.runtime.plan import Memory, read_plan
-from lanelink.lowering.weights import random_weights
 from lanelink.passes.legalize_shim import LegalizeShimPass
 from lanelink.passes.link import LinkPass
-from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.pipeline import Level, lower
 
-Array = npt.NDArray[Any]
 LAYERS = ("apart", "joined", "apart")
 STEPS = 5
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A step's meaning, its arguments before the first step and their names, and its kernels on the emulator."""
-
-    meaning: Step
-    arguments: list[Array]
-    names: dict[int, str]
-    kernels: EmulatorBackend
-
-
-def prepare(
-    numerics: Numerics,
-    rows: int,
-    format: str,
-    *,
-    fused: bool = True,
-    architecture: Any = None,
-    races: bool = False,
-) -> Prepared:
-    """A step of `LAYERS`, and its kernels, linked from what `fuse` makes of it or op by op."""
+def stepped(numerics: Numerics, rows: int, format: str) -> ModuleOp:
+    """A step of `LAYERS` at level 1."""
     module = parsed(delta_step(LAYERS, rows, format))
     module.attributes[TARGET] = preset("h200", numerics)
-    constants = random_weights(module)
-    tensors = lower(module, Level.TENSORS)
-    linked = lower(module, Level.SCHEDULED) if fused else tensors.clone()
-    names = marks(step_function(linked))
-    passes = () if fused else (LegalizeShimPass(), LinkPass())
-    for each in (*passes, PlanBuffersPass(), LowerToDriverPass(architecture=architecture)):
-        each.apply(Context(), linked)
-    backend = EmulatorBackend(read_plan(linked), ConstantsLoader(constants), races=races)
-    arguments = zero_inputs(step_function(tensors))
-    return Prepared(step_of(tensors, constants), arguments, names, backend)
+    return module
 
 
-def logits_of(outcome: Outcome) -> Array:
-    (logits,) = outcome.results
-    return logits
+def scheduled(module: ModuleOp, **options: Any) -> Emulated:
+    """A step on the emulator as the whole pipeline makes it."""
+    return Emulated(module, linked=lower(module, Level.SCHEDULED), **options)
 
 
-def check_steps(ready: Prepared, rows: int, numerics: Numerics) -> None:
-    """Holds the kernels of some steps, each from what the one before left, to their meaning."""
+def check_steps(emulated: Emulated, rows: int, numerics: Numerics) -> None:
+    """Runs steps of random tokens."""
     rng = np.random.default_rng(rows)
-    arguments = ready.arguments
     for step in range(1, STEPS + 1):
         token = rng.integers(0, VOCABULARY, rows, np.int32)
-        outcome = ready.meaning([token, *arguments[1:]])
-        ready.kernels.step(token.tolist())
         # Each side starts from what it left itself, so that a step's rounding is added to the ones before.
-        off = step * RELATIVE[numerics]
-        check_close(ready.kernels.logits(), logits_of(outcome), off)
-        for k, name in ready.names.items():
-            if name != "token":
-                held = ready.kernels.read_buffer(Memory.STATE, name)
-                expected = outcome.arguments[k]
-                check_close(np.frombuffer(held, np.float32).reshape(expected.shape), expected, off)
-        arguments = outcome.arguments
+        emulated.check_step(token.tolist(), step * RELATIVE[numerics])
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -97,37 +49,38 @@ def check_steps(ready: Prepared, rows: int, numerics: Numerics) -> None:
     ids=lambda v: v if isinstance(v, str) else v.value,
 )
 def test_states_and_logits_of_steps_one_after_another(numerics: Numerics, format: str, rows: int) -> None:
-    check_steps(prepare(numerics, rows, format), rows, numerics)
+    check_steps(scheduled(stepped(numerics, rows, format), races=False), rows, numerics)
 
 
 def test_a_launch_an_op() -> None:
     """Nothing fused: convolutions without silu, l2 norms, sigmoids and decays of their own."""
-    ready = prepare(Numerics.TWO_PASS_INT8, 2, "q8_0", fused=False)
-    labels = {launch.label for launch in ready.kernels.plan.launches}
+    module = stepped(Numerics.TWO_PASS_INT8, 2, "q8_0")
+    linked = lower(module, Level.TENSORS)
+    for each in (LegalizeShimPass(), LinkPass()):
+        each.apply(Context(), linked)
+    emulated = Emulated(module, linked=linked, races=False)
+    labels = {launch.label for launch in emulated.backend.plan.launches}
     assert labels >= {"conv", "unary", "l2norm", "decay", "delta", "gemv_f32", "quant"}
     assert not labels & {"conv_parts", "gates", "gate_proj"}
-    check_steps(ready, 2, Numerics.TWO_PASS_INT8)
+    check_steps(emulated, 2, Numerics.TWO_PASS_INT8)
 
 
-def test_the_older_architecture_is_as_near_without_a_race_and_the_same_twice() -> None:
-    ready = prepare(Numerics.DEQUANT, 2, "bf16", architecture="compute_80", races=True)
-    tokens = [[3, 70], [95, 0]]
-    arguments, twice = ready.arguments, list[bytes]()
-    for _ in range(2):
-        ready.kernels.reset()
-        for token in tokens:
-            ready.kernels.step(token)
-        twice.append(ready.kernels.logits().tobytes())
-    assert twice[0] == twice[1]
-    for token in tokens:
-        outcome = ready.meaning([np.array(token, np.int32), *arguments[1:]])
-        arguments = outcome.arguments
-    check_close(ready.kernels.logits(), logits_of(outcome), len(tokens) * RELATIVE[Numerics.DEQUANT])
+@pytest.mark.parametrize("architecture", ["compute_80", "compute_90"])
+def test_no_race_and_the_same_twice(architecture: str) -> None:
+    emulated = scheduled(stepped(Numerics.DEQUANT, 2, "bf16"), architecture=architecture)
+    emulated.check_step([3, 70], RELATIVE[Numerics.DEQUANT])
+    emulated.check_step([95, 0], 2 * RELATIVE[Numerics.DEQUANT])
+    first = emulated.backend.logits()
+    emulated.backend.reset()
+    for tokens in ([3, 70], [95, 0]):
+        emulated.backend.step(tokens)
+    np.testing.assert_array_equal(emulated.backend.logits(), first)
 
 
 def test_every_class_of_the_family_runs_whole() -> None:
     """A layer as the importer writes it is five launches; one cut up after its convolution adds slices and norms."""
-    labels = [launch.label for launch in prepare(Numerics.INT8, 1, "q8_0").kernels.plan.launches]
+    plan = scheduled(stepped(Numerics.INT8, 1, "q8_0"), races=False).backend.plan
+    labels = [launch.label for launch in plan.launches]
     apart = ["conv_parts", "gate_proj", "delta"]
     joined = ["conv", *["slice"] * 3, *["l2norm"] * 2, "gates", "delta"]
     assert [label for label in labels if label in (*apart, *joined)] == [*apart, *joined, *apart]
