@@ -68,6 +68,10 @@ MODULES = (
     Module("conv", "conv.cu"),
     Module("gates", "gates.cu"),
     Module("delta", "delta.cu"),
+    Module("moe_f32_r1", "moe.cu", ("INPUT_CODE=0", "INPUT_NAME=f32", "ROWS=1")),
+    Module("moe_f32_r4", "moe.cu", ("INPUT_CODE=0", "INPUT_NAME=f32", "ROWS=4")),
+    Module("moe_q8_r1", "moe.cu", ("INPUT_CODE=1", "INPUT_NAME=q8", "ROWS=1")),
+    Module("moe_q8_r4", "moe.cu", ("INPUT_CODE=1", "INPUT_NAME=q8", "ROWS=4")),
 )
 
 

@@ -8,12 +8,13 @@ from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch, activation_shape, buffer_shape
-from lanelink.dialects.launch.step import outermost
 from lanelink.dialects.tgraph.elementwise import BinaryKind
+from lanelink.lowering.launch_mixture import folded_moe_spec
 from lanelink.lowering.launch_operands import (
     activation,
     address,
     head_norm,
+    kept_by,
     landing,
     norm_of,
     optional_address,
@@ -28,6 +29,7 @@ from lanelink.lowering.launch_operands import (
 )
 from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec, parts_of, products_spec
 from lanelink.lowering.selection.calls import SelectionError
+from lanelink.lowering.selection.moe_specs import MoeSpec
 from lanelink.lowering.selection.operands import Quantized, Rows, Unnormed
 from lanelink.lowering.selection.specs import GatherSpec, GemvSpec, GluSpec, RopeFold, RopeSide, RopeSpec, Turn
 
@@ -47,10 +49,10 @@ def rope_side(side: Side) -> RopeSide:
     return RopeSide(x, y, side.heads.value.data, norm, unit_read(side), unit_placed(side))
 
 
-def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec:
+def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec | MoeSpec:
     """
-    A product or a gather whose rows are normed, or whose heads are turned, or that is added to rows, in its own launch;
-    products of a row that is normed first.
+    A product, a gather or a mixture whose rows are normed, or whose heads are turned, or that is added to rows, in its
+    own launch; products of a row that is normed first.
 
     Raises SelectionError for another sequence of parts, and for parts that do not read one another so.
     """
@@ -61,7 +63,7 @@ def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec:
             return _sequence(op, members)
 
 
-def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec | GatherSpec:
+def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec | GatherSpec | MoeSpec:
     """The parts of a fold, or those behind its leading norm."""
     match members:
         case [launch.GemvOp() as product]:
@@ -78,27 +80,33 @@ def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec 
             return _gather_norm(fold, gather, norm)
         case [launch.GemvOp() | launch.GemmPartsOp() as products, launch.RopeOp() | launch.RopePartsOp() as turn]:
             return _products_turned(fold, products, turn)
+        case [launch.MoeOp() as mixture, launch.NormOp() as norm]:
+            return folded_moe_spec(fold, mixture, None, norm)
+        case [launch.MoeOp() as mixture, launch.BinaryOp() as add]:
+            return folded_moe_spec(fold, mixture, add, None)
+        case [launch.MoeOp() as mixture, launch.BinaryOp() as add, launch.NormOp() as norm]:
+            return folded_moe_spec(fold, mixture, add, norm)
         case members:
             raise SelectionError(
                 "launch.fold",
-                "gemv or gather and norm, gemv and binary, gemv or gemm_parts and rope or rope_parts; or a norm before "
-                "a gemv, gemm_parts or gemv_glu",
+                "gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and "
+                "rope or rope_parts; or a norm before a gemv, gemm_parts or gemv_glu",
                 ", ".join(m.name.removeprefix("launch.") for m in members),
             )
 
 
 def _normed_first(
-    fold: launch.FoldOp, norm: launch.NormOp, rest: GemvSpec | GluSpec | GatherSpec
+    fold: launch.FoldOp, norm: launch.NormOp, rest: GemvSpec | GluSpec | GatherSpec | MoeSpec
 ) -> GemvSpec | GluSpec:
     """Products of what a norm gives, which no buffer holds."""
     result = norm.out if norm.quant is None else norm.quant
-    if isinstance(rest, GatherSpec) or result is None or rest.x != activation(result):
+    if isinstance(rest, GatherSpec | MoeSpec) or result is None or rest.x != activation(result):
         raise SelectionError("launch.fold norm", "products of its rows behind it", "others")
     width = activation_shape(norm.x, norm.name)[1]
     fields = [n for n in ("pre", "add", "sum", "at", "row", "x_pitch", "unit_pitch") if getattr(norm, n) is not None]
     if norm.out is not None and norm.quant is not None:
         fields.append("out beside quant")
-    if fields or norm.cols.value.data != width or _kept(fold, result):
+    if fields or norm.cols.value.data != width or kept_by(fold, result):
         got = fields[0] if fields else f"groups of {norm.cols.value.data}, or a result that others read"
         raise SelectionError("launch.fold norm", f"a plain norm of whole rows of {width} for its fold alone", got)
     planes = rest.x.planes if isinstance(rest.x, Quantized) else 0
@@ -110,7 +118,7 @@ def _product_added(fold: launch.FoldOp, product: launch.GemvOp, add: launch.Bina
     out = _own_rows(product)
     plain = add.gate is None and add.kind.data is BinaryKind.ADD and add.quant is None and add.out is not None
     sides = [side for side in (add.a, add.b) if side is not out]
-    if not plain or len(sides) != 1 or add.a.type != add.b.type or _kept(fold, out):
+    if not plain or len(sides) != 1 or add.a.type != add.b.type or kept_by(fold, out):
         raise SelectionError("launch.fold binary", "the product, which nothing else reads, and rows added", "others")
     assert add.out is not None
     return replace(products_spec(product, [rows(add.out)]), residual=rows(sides[0]))
@@ -127,7 +135,7 @@ def _own_rows(product: launch.GemvOp) -> SSAValue:
 def _product_norm(fold: launch.FoldOp, product: launch.GemvOp, norm: launch.NormOp) -> GemvSpec:
     out = _own_rows(product)
     _check_normed(fold, out, norm)
-    kept = rows(out) if _kept(fold, out) else None
+    kept = rows(out) if kept_by(fold, out) else None
     return replace(products_spec(product, [kept]), then=norm_of(norm))
 
 
@@ -141,7 +149,7 @@ def _gather_norm(fold: launch.FoldOp, gather: launch.GatherOp, norm: launch.Norm
         cols=cols,
         index=address(gather.index),
         m=buffer_shape(gather.out, gather.name)[0],
-        y=rows(gather.out) if _kept(fold, gather.out) else None,
+        y=rows(gather.out) if kept_by(fold, gather.out) else None,
         scale=1.0 if gather.scale is None else gather.scale.value.data,
         then=norm_of(norm),
     )
@@ -186,7 +194,7 @@ def _check_turned(fold: launch.FoldOp, part: launch.GemvOp | launch.GemmPartOp, 
     """Checks that a side takes all of a product of `outputs` values, which nothing else reads."""
     what = "launch.fold turned product"
     assert part.out is not None
-    if _kept(fold, part.out):
+    if kept_by(fold, part.out):
         raise SelectionError(what, "a rotation as its only reader", "another reader")
     if any(field is not None for field in (part.index, part.row, part.unit_pitch)):
         raise SelectionError(what, "rows in a buffer of their own", "rows or units of another")
@@ -200,11 +208,6 @@ def _sides(op: launch.RopeOp | launch.RopePartsOp) -> list[Side]:
     if isinstance(op, launch.RopeOp):
         return [op]
     return [side for side in op.members() if isinstance(side, launch.RopeSideOp)]
-
-
-def _kept(fold: launch.FoldOp, value: SSAValue) -> bool:
-    """Whether anything outside a fold reads a buffer that one of its parts writes."""
-    return any(outermost(use.operation) is not fold for use in value.uses)
 
 
 __all__ = ["fold_spec", "rope_parts_spec", "rope_side"]

@@ -7,8 +7,9 @@ from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
 from lanelink.dialects.formats import Format
-from lanelink.dialects.launch.base import Placed, buffer_shape
+from lanelink.dialects.launch.base import Launch, Placed, buffer_shape
 from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
+from lanelink.dialects.launch.step import outermost
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.selection.calls import Address, SelectionError
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rotation, Rows
@@ -21,6 +22,11 @@ def address(value: SSAValue) -> Address:
         offset += 4 * value.owner.offset.value.data
         value = value.owner.x
     return Address(value, offset)
+
+
+def kept_by(fold: Launch, value: SSAValue) -> bool:
+    """Whether anything outside a fold reads a buffer that one of its parts writes."""
+    return any(outermost(use.operation) is not fold for use in value.uses)
 
 
 def is_constant(value: SSAValue) -> bool:
@@ -158,6 +164,7 @@ __all__ = [
     "address",
     "head_norm",
     "is_constant",
+    "kept_by",
     "landing",
     "norm_of",
     "optional_address",

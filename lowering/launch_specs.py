@@ -28,6 +28,7 @@ from lanelink.lowering.launch_delta import (
 )
 from lanelink.lowering.launch_folds import fold_spec, rope_parts_spec, rope_side
 from lanelink.lowering.launch_heads import head_gemv_spec, join_spec
+from lanelink.lowering.launch_mixture import moe_spec
 from lanelink.lowering.launch_operands import (
     address,
     landing,
@@ -209,6 +210,7 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.SliceOp, _slice),
         _rule(launch.HeadGemvOp, head_gemv_spec),
         _rule(launch.JoinOp, join_spec),
+        _rule(launch.MoeOp, moe_spec),
         _rule(launch.FoldOp, fold_spec),
         _rule(launch.DecayOp, decay_spec),
         _rule(launch.L2NormOp, l2_norm_spec),

@@ -159,6 +159,7 @@ class _Lowering:
             call.block,
             shared=call.shared,
             dependent=op.dependent is not None and self.waits and call.dependent,
+            together=call.together,
             covers=op.covered(),
             label=label_of(op),
         )

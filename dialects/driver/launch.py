@@ -58,8 +58,9 @@ class LaunchOp(IRDLOperation):
     One kernel launch: a function, its packed parameters in order, grid, block and dynamic shared bytes.
 
     A parameter is a buffer's address with an offset in bytes, an i32, an f32, or null for an operand this launch has
-    not. `dependent`: it may begin before the launch before it ends, as its kernel waits for that itself. `covers` are
-    the lifted ops it computes.
+    not. `dependent`: it may begin before the launch before it ends, as its kernel waits for that itself. `together`:
+    its blocks wait for each other, so that all of them have to be resident at once. `covers` are the lifted ops it
+    computes.
 
     Stands for [cuLaunchKernelEx](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__EXEC.html); `dependent` is
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION.
@@ -79,6 +80,7 @@ class LaunchOp(IRDLOperation):
     block = prop_def(DenseArrayBase[I64])
     shared = prop_def(IntegerAttr[I64])
     dependent = opt_prop_def(UnitAttr)
+    together = opt_prop_def(UnitAttr)
     covers = prop_def(DenseArrayBase[I64])
     label = opt_prop_def(StringAttr)
     buffers = var_operand_def(BufferType())
@@ -95,6 +97,7 @@ class LaunchOp(IRDLOperation):
         *,
         shared: int = 0,
         dependent: bool = False,
+        together: bool = False,
         covers: Sequence[int] = (),
         label: str | None = None,
     ) -> None:
@@ -109,6 +112,7 @@ class LaunchOp(IRDLOperation):
                 "block": DenseArrayBase.from_list(i64, block),
                 "shared": IntegerAttr(shared, i64),
                 "dependent": UnitAttr() if dependent else None,
+                "together": UnitAttr() if together else None,
                 "covers": DenseArrayBase.from_list(i64, sorted(covers)),
                 "label": None if label is None else StringAttr(label),
             },
@@ -206,6 +210,8 @@ class LaunchOp(IRDLOperation):
             printer.print_string(f" shared {self.shared.value.data}")
         if self.dependent is not None:
             printer.print_string(" dependent")
+        if self.together is not None:
+            printer.print_string(" together")
         printer.print_string(" covers [")
         printer.print_list(list(self.covers.get_values()), printer.print_int)
         printer.print_string("]")
@@ -228,6 +234,7 @@ class LaunchOp(IRDLOperation):
         if parser.parse_optional_keyword("shared"):
             shared = parser.parse_integer(allow_boolean=False)
         dependent = parser.parse_optional_keyword("dependent") is not None
+        together = parser.parse_optional_keyword("together") is not None
         parser.parse_keyword("covers")
         covers = parser.parse_comma_separated_list(
             parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
@@ -242,6 +249,7 @@ class LaunchOp(IRDLOperation):
             block,
             shared=shared,
             dependent=dependent,
+            together=together,
             covers=covers,
             label=label.data if isinstance(label, StringAttr) else None,
         )

@@ -46,12 +46,17 @@ class Taken:
     off: Doubles | float = 0.0
 
 
-def product_bound(x: Taken, weights: Floats) -> Doubles:
+def sum_bound(x: Floats, weights: Floats, off: Doubles | float = 0.0) -> Doubles:
     """What a product's sum may be off by: a lane adds k / 32 terms one after another and 5 sums of lanes follow, each
-    rounding to UNIT of at most sum |x w|; a block's scales round twice more. What x is off by comes on top."""
-    values, w = np.abs(x.values).astype(np.float64), np.abs(weights).astype(np.float64)
-    off = np.broadcast_to(np.asarray(x.off, np.float64), values.shape)
-    return ((values.shape[1] / 32 + 16) * UNIT * values + off) @ w.T
+    rounding to UNIT of at most sum |x w|; a block's scales round twice more. What x is `off` by comes on top."""
+    values, w = np.abs(x).astype(np.float64), np.abs(weights).astype(np.float64)
+    wide = np.broadcast_to(np.asarray(off, np.float64), values.shape)
+    return ((values.shape[1] / 32 + 16) * UNIT * values + wide) @ w.T
+
+
+def product_bound(x: Taken, weights: Floats) -> Doubles:
+    """What the product of an activation may be off by."""
+    return sum_bound(x.values, weights, x.off)
 
 
 def quantized_bound(x: Floats, off: Doubles, planes: int) -> Doubles:

@@ -279,6 +279,8 @@ class Memory:
             return nothing if count == 1 else [nothing] * count
         if watched:
             self._watch(places, width * count, at, write=False, strong=order != "weak")
+            if order == "acquire" and self.races is not None:
+                self.races.acquire(self, places)
         if count == 1:
             view = places.memory.views[tag.str[1:]]
             shift = _SHIFTS[width]

@@ -11,7 +11,16 @@ from lanelink.lowering.emulator import memory_instructions as memory
 from lanelink.lowering.emulator import warp_instructions as warp
 from lanelink.lowering.emulator.emitter import Emitter, Program
 from lanelink.lowering.emulator.errors import PtxError
-from lanelink.lowering.emulator.flow import Block, Ending, bits_of, blocks_of, live_in, live_out, needs_own_block
+from lanelink.lowering.emulator.flow import (
+    Block,
+    Ending,
+    bits_of,
+    blocks_of,
+    live_in,
+    live_out,
+    needs_own_block,
+    polls,
+)
 from lanelink.lowering.emulator.modifiers import Handler
 from lanelink.lowering.emulator.ptx import TYPE_BYTES, Instruction, PtxEntry, PtxModule
 from lanelink.lowering.emulator.spaces import WINDOW_BYTES, WINDOWS
@@ -35,7 +44,8 @@ class CompiledBlock:
 
     `run(R, X, m, K)` returns the predicate of a guarded ending, the index of a table, or None. `waits` are the constant
     member masks of instructions that wait for lanes, each with its instruction; `waits_register` is the number of the
-    register that holds such a mask. `live_in` has a bit for each register that is live at the block's entry.
+    register that holds such a mask. `live_in` has a bit for each register that is live at the block's entry. `polls`:
+    it runs again and again until another thread writes what it reads.
     """
 
     run: BlockFunction
@@ -47,6 +57,7 @@ class CompiledBlock:
     waits: tuple[tuple[int, int], ...]
     waits_register: tuple[int, int] | None
     live_in: int
+    polls: bool
 
 
 Blocks: TypeAlias = tuple[CompiledBlock, ...]
@@ -118,8 +129,9 @@ def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
                 barrier,
                 *_waits(block, entry, program),
                 live[block.index] & ~inputs,
+                polls(block, body, live[block.index] & bits_of(e.defs)),
             )
-            for block, barrier in zip(blocks, barriers, strict=True)
+            for block, e, barrier in zip(blocks, emitters, barriers, strict=True)
         )
 
     return CompiledEntry(entry.name, program, source, make)

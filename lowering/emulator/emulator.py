@@ -16,6 +16,7 @@ from lanelink.lowering.emulator.launching import (
     Layout,
     check_extents,
     check_local,
+    check_together,
     pack_arguments,
     param_rows,
     special_values,
@@ -119,8 +120,11 @@ class Emulator:
         block: tuple[int, int, int],
         shared: int,
         arguments: Sequence[bytes],
+        *,
+        together: bool = False,
     ) -> None:
-        """Run a kernel over a grid of blocks with `shared` bytes of dynamic shared memory.
+        """Run a kernel over a grid of blocks with `shared` bytes of dynamic shared memory; `together`: all its blocks
+        at a time, for one whose blocks wait for each other.
 
         Each argument is packed little endian in its parameter's size. Raises EmulatorError at the first fault; memory
         then holds what had been written up to it.
@@ -135,6 +139,9 @@ class Emulator:
         local = check_local(info, entry.module)
         if local:
             at_once = max(1, min(at_once, MOST_LOCAL_AT_ONCE // (threads * local)))
+        if together:
+            check_together(info, total, threads, local)
+            at_once = total
         if self._races is not None:
             self._races.begin(info, total, threads)
         steps = self._block_limit

@@ -24,7 +24,8 @@ class Wave(Warps):
     """The threads of a chunk, and where they are.
 
     `waiting` holds the groups that can run, by block; `parked` those that wait for other lanes of their warps; `barred`
-    those at a barrier of their block, by the block that holds the barrier.
+    those at a barrier of their block, by the block that holds the barrier; `polling` those in a loop that waits for
+    another thread's write, which run again once nothing else can. `progress`: something else has run since they did.
     """
 
     code: tuple[CompiledBlock, ...]
@@ -38,6 +39,8 @@ class Wave(Warps):
         self.waiting: dict[int, Array] = {}
         self.parked: dict[int, Array] = {}
         self.barred: dict[int, Array] = {}
+        self.polling: dict[int, Array] = {}
+        self.progress = False
         self.needed: dict[tuple[int, ...], frozenset[int]] = {}
         self.alive: Array | None = None
         self.gone: Array | None = None
@@ -56,19 +59,23 @@ class Wave(Warps):
                 if m is None:
                     pc, m = self._next()
                     continue
-            keep = self._keep() if self.waiting or self.parked or self.barred else _NONE
+            keep = self._keep() if self._others() else _NONE
             value = block.run(registers, self, m, keep)
             pc, m = self._leave(pc, block, value, m)
         return steps
 
+    def _others(self) -> bool:
+        """Whether threads are anywhere else than in the group that runs."""
+        return bool(self.waiting or self.parked or self.barred or self.polling)
+
     def _keep(self) -> frozenset[int]:
         """Registers that threads elsewhere still need."""
-        key = (*self.waiting, -1, *self.parked, -1, *self.barred)
+        key = (*self.waiting, -1, *self.parked, -1, *self.polling, -1, *self.barred)
         found = self.needed.get(key)
         if found is None:
             blocks = self.code
             needed = 0
-            for pc in (*self.waiting, *self.parked, *(pc + 1 for pc in self.barred)):
+            for pc in (*self.waiting, *self.parked, *self.polling, *(pc + 1 for pc in self.barred)):
                 needed |= blocks[pc].live_in
             found = self.needed[key] = numbers_of(needed)
         return found
@@ -79,6 +86,7 @@ class Wave(Warps):
         self, pc: int, block: CompiledBlock, value: Array | None, m: Array | None
     ) -> tuple[int | None, Array | None]:
         ending = block.ending
+        self.progress = self.progress or not block.polls
         if ending == "fall":
             return self._go(pc + 1, m)
         if block.guarded:
@@ -86,6 +94,8 @@ class Wave(Warps):
             taken, left = self._split(value, m)
         else:
             taken, left = True, False
+        if block.polls:
+            return self._poll(pc, taken, left, m)
         if ending in ("jump", "branch"):
             return self._fork(block.targets[0], taken, pc + 1, left, m)
         if ending == "table":
@@ -153,7 +163,7 @@ class Wave(Warps):
     def _exit(
         self, mine: Array | None, other: int, left: "Array | bool", m: Array | None
     ) -> tuple[int | None, Array | None]:
-        everyone = mine is None or (not self.waiting and not self.parked and not self.barred and left is False)
+        everyone = mine is None or (left is False and not self._others())
         if everyone:
             return None, None
         assert mine is not None
@@ -177,6 +187,21 @@ class Wave(Warps):
             return self._next()
         return self._go(pc + 1, left)
 
+    def _poll(
+        self, pc: int, again: "Array | bool", left: "Array | bool", m: Array | None
+    ) -> tuple[int | None, Array | None]:
+        """Threads whose loop waits for another's write stand aside, until nothing else can run."""
+        if again is False:
+            self.progress = True
+            return self._go(pc + 1, m)
+        if isinstance(again, bool):
+            again = np.ones((self.blocks, self.threads), bool) if m is None else m
+        self._add(self.polling, pc, again)
+        if isinstance(left, bool):
+            return self._next()
+        self.progress = True
+        return self._go(pc + 1, left)
+
     # Choosing who runs
 
     def _add(self, groups: dict[Key, Array], key: Key, m: Array) -> None:
@@ -191,8 +216,8 @@ class Wave(Warps):
         return self._next()
 
     def _next(self) -> tuple[int | None, Array | None]:
-        """The lowest group that can run; at a standstill, barriers are looked at."""
-        if not self.waiting and (self.parked or self.barred):
+        """The lowest group that can run; at a standstill barriers are looked at, then loops that wait for others."""
+        if not self.waiting and self._others():
             self._release()
         if not self.waiting:
             return None, None
@@ -201,14 +226,14 @@ class Wave(Warps):
         parked = self.parked.pop(pc, None)
         if parked is not None:
             m = m | parked
-        if not self.waiting and not self.parked and not self.barred:
+        if not self._others():
             # Everyone alive is here: no other mask is kept, so that it is the same object from block to block.
             return pc, self.alive
         return pc, m
 
     def _park(self, pc: int, block: CompiledBlock, m: Array) -> Array | None:
         """Set aside the warps whose members are not all here; the others go on."""
-        if self.whole_warps(m) or (not self.waiting and not self.parked and not self.barred):
+        if self.whole_warps(m) or not self._others():
             return m
         missing: Array | None = None
         members = [np.full((1, 1), mask, np.uint32) for mask in {w[0] for w in block.waits}]
@@ -228,10 +253,16 @@ class Wave(Warps):
     # Barriers
 
     def _release(self) -> None:
-        """No group can run: let the blocks go whose barrier is complete. If there is none, say who is missing."""
+        """
+        No group can run: let the blocks go whose barrier is complete, or else those look again that wait for others'
+        writes. If there is none, or there was none to write since they looked, say who is missing.
+        """
         ready = self._complete()
         if ready is None:
-            raise self._stuck()
+            if not self.polling or not self.progress:
+                raise self._stuck()
+            self.waiting, self.polling, self.progress = self.polling, {}, False
+            return
         if self.races is not None:
             self.races.barrier(self, ready)
         for pc in list(self.barred):
@@ -263,9 +294,9 @@ class Wave(Warps):
         rows = self.by_warps(m)
         some = rows.any(axis=1, keepdims=True)
         torn = some & ~rows & self._there
-        for parked in self.parked.values():
-            # A warp that waits for lanes is reported as that, once nothing else can run.
-            torn = torn & ~self.by_warps(parked).any(axis=1, keepdims=True)
+        for others in (*self.parked.values(), *self.polling.values()):
+            # A warp that waits for lanes, or for a write, is reported as that, once nothing else can run.
+            torn = torn & ~self.by_warps(others).any(axis=1, keepdims=True)
         if torn.any():
             warp, lane = divmod(int(torn.ravel().argmax()), 32)
             raise self._absent(pc, self._thread_at(warp, lane))
@@ -282,6 +313,7 @@ class Wave(Warps):
         for groups, word in (
             (self.barred, "at a barrier"),
             (self.parked, "waiting for lanes"),
+            (self.polling, "waiting for a write"),
             (self.waiting, "waiting"),
         ):
             for pc, m in groups.items():
@@ -292,6 +324,16 @@ class Wave(Warps):
         return "elsewhere"
 
     def _stuck(self) -> EmulatorError:
+        if self.polling:
+            pc = min(self.polling)
+            thread = self._first(self.polling[pc])
+            at, total = self.code[pc].ending_at, self.site.grid[0] * self.site.grid[1] * self.site.grid[2]
+            return self.site.error(
+                at,
+                thread,
+                "expected another thread to write what this loop waits for, got none left that can run "
+                f"({self.blocks} of {total} blocks run together)",
+            )
         if self.parked:
             pc = min(self.parked)
             block = self.code[pc]

@@ -39,6 +39,22 @@ class Block:
         return (*self.targets, self.index + 1) if falls else self.targets
 
 
+_STRONG_LOADS = frozenset({"volatile", "relaxed", "acquire", "mmio"})
+_CHANGING = frozenset({"st", "atom", "red", "cp"})
+
+
+def polls(block: Block, body: Body, carried: int) -> bool:
+    """Whether a block is a loop of its own that does nothing but read, until another thread writes what it waits for.
+
+    `carried`: the registers, as bits, that it takes over from one round to the next; such a loop has none.
+    """
+    if block.ending != "branch" or block.targets != (block.index,) or carried:
+        return False
+    inside = body.instructions[block.first : block.last]
+    reads = any(i.opcode == "ld" and not _STRONG_LOADS.isdisjoint(i.modifiers) for i in inside)
+    return reads and all(i.opcode not in _CHANGING for i in inside)
+
+
 _ENDINGS: dict[str, Ending] = {
     "bra": "jump",
     "brx": "table",

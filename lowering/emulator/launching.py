@@ -24,6 +24,12 @@ WARPS_OF_A_PROCESSOR = 64
 MOST_LOCAL = 512 * 1024
 """Bytes of local memory a thread (the same table)."""
 
+MOST_TOGETHER = 160 * 2048
+"""Threads of blocks that run together: what a chip of 160 multiprocessors holds, 2048 on each (the same table)."""
+
+MOST_LOCAL_TOGETHER = 1 << 28
+"""Bytes of their local memory."""
+
 _GAP = 256
 
 
@@ -54,6 +60,15 @@ def check_local(entry: PtxEntry, module: PtxModule) -> int:
     if size > MOST_LOCAL:
         raise EmulatorError(f"kernel {entry.name}: expected at most {MOST_LOCAL} bytes of local memory, got {size}")
     return size
+
+
+def check_together(entry: PtxEntry, blocks: int, threads: int, local: int) -> None:
+    """Refuse more blocks at a time than any chip holds, or than there is memory for."""
+    if blocks * threads > MOST_TOGETHER or blocks * threads * local > MOST_LOCAL_TOGETHER:
+        raise EmulatorError(
+            f"kernel {entry.name}: expected at most {MOST_TOGETHER} threads and {MOST_LOCAL_TOGETHER} bytes of local "
+            f"memory in blocks that run together, got {blocks} blocks of {threads} threads of {local} bytes"
+        )
 
 
 def pack_arguments(entry: PtxEntry, arguments: Sequence[bytes]) -> bytes:

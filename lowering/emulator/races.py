@@ -4,8 +4,9 @@ order.
 What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles
 and votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or
 wider, or a releasing atomic) had covered before that other: those of its own thread, and those of its block before a
-barrier. Acquiring needs no fence of its own here, as the pattern of the last block to arrive is often written without
-one. Strong accesses (atomics, volatile, relaxed and the like) do not race with each other.
+barrier; or an acquiring load in its place. Acquiring needs no fence of its own here, as the pattern of the last block
+to arrive is often written without one. Strong accesses (atomics, volatile, relaxed and the like) do not race with each
+other.
 
 A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it
 may not read what that launch wrote, nor write what it read or wrote.
@@ -176,10 +177,7 @@ class Races:
         ):
             if order in ("release", "acq_rel"):
                 self._fenced[thread] = epoch
-            there = self._locations.get(place)
-            if there is not None:
-                mine = self._pending.setdefault(block, {})
-                mine.setdefault(thread, _View(np.zeros(self._blocks, np.int32))).join(there)
+            there = self._acquired(place, thread, block)
             released = self._released(thread, block, epoch)
             if released is None:
                 continue
@@ -189,6 +187,23 @@ class Races:
             for view in (self._views.get(block), self._pending.get(block, {}).get(thread)):
                 if view is not None:
                     there.join(view)
+
+    def acquire(self, memory: "Memory", places: "Places") -> None:
+        """A load that acquires: what atomics had released to the place comes before what its thread does next."""
+        if places.memory is not memory.arena.bytes:
+            return
+        now = self._now(memory, places)
+        offsets = np.broadcast_to(places.offsets.ravel(), now.thread.shape)
+        for place, thread, block in zip(offsets.tolist(), now.thread.tolist(), now.block.tolist(), strict=True):
+            self._acquired(place, thread, block)
+
+    def _acquired(self, place: int, thread: int, block: int) -> _View | None:
+        """Puts what was released to a place before a thread that reads it; that."""
+        there = self._locations.get(place)
+        if there is not None:
+            mine = self._pending.setdefault(block, {})
+            mine.setdefault(thread, _View(np.zeros(self._blocks, np.int32))).join(there)
+        return there
 
     def _released(self, thread: int, block: int, epoch: int) -> _View | None:
         """What an atomic of a thread publishes: what its block's fences cover, its own and those before the last

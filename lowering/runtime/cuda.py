@@ -22,6 +22,7 @@ from lanelink.lowering.runtime.cuda_checks import (
     check_launch,
     check_memory,
     check_ptx,
+    check_together,
 )
 from lanelink.lowering.runtime.loader import Loader
 from lanelink.lowering.runtime.plan import Place, Plan, PlanLaunch
@@ -117,6 +118,10 @@ class CudaBackend:
         for key, most in shared.items():
             if most + limits[key][0] > DEFAULT_SHARED:
                 api.allow_shared(functions[key], most)
+        for launch in self.plan.launches:
+            if launch.together:
+                function = functions[launch.module, launch.entry]
+                check_together(launch, self.facts, api.resident(function, launch.block, launch.shared))
         return functions
 
     def _load_constants(self, loader: Loader) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
+from math import prod
 from typing import Any
 
 from lanelink.dialects.driver.launch import Extent
@@ -138,6 +139,12 @@ class CudaApi:
             "read an entry's threads",
         )
         return int(static), int(threads)
+
+    def resident(self, function: Handle, block: Extent, shared: int) -> int:
+        """How many blocks of an entry the device holds at once, each of these threads and dynamic shared bytes."""
+        ask = self._b.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        each = check(ask(function, prod(block), shared), "count an entry's resident blocks")
+        return int(each) * self._attribute("MULTIPROCESSOR_COUNT")
 
     def allow_shared(self, function: Handle, size: int) -> None:
         """Lets launches of an entry take `size` bytes of dynamic shared memory."""

@@ -90,6 +90,17 @@ def check_launch(launch: PlanLaunch, facts: DeviceFacts, static_shared: int, thr
         )
 
 
+def check_together(launch: PlanLaunch, facts: DeviceFacts, resident: int) -> None:
+    """Checks that the device, which holds `resident` of them at once, holds all blocks that wait for each other."""
+    blocks = prod(launch.grid)
+    if launch.together and blocks > resident:
+        raise NotRunnable(
+            f"launch {launch.label} @{launch.module}::@{launch.entry}: expected at most {resident} blocks, which "
+            f"{facts.name} holds at once, as they wait for each other, got {blocks}: import for this device's "
+            "multiprocessors"
+        )
+
+
 def check_memory(plan: Plan, needed: int, facts: DeviceFacts) -> None:
     """Checks that `needed` bytes, those of all the plan's buffers, are free."""
     if needed > facts.free:
@@ -120,5 +131,6 @@ __all__ = [
     "check_launch",
     "check_memory",
     "check_ptx",
+    "check_together",
     "least_driver",
 ]

@@ -60,7 +60,8 @@ class EmulatorBackend:
             self._emulator.write(self._address(self.plan.token), ids)
         for launch, entry, arguments in self._launches:
             try:
-                self._emulator.launch(entry, launch.grid, launch.block, launch.shared, arguments)
+                sizes = (launch.grid, launch.block, launch.shared)
+                self._emulator.launch(entry, *sizes, arguments, together=launch.together)
             except EmulatorError as error:
                 raise BackendError(f"emulator: launch {launch.label} of ops {list(launch.covers)}: {error}") from error
         self._position += self.shape.rows

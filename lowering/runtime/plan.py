@@ -74,7 +74,8 @@ class Place:
 
 @dataclass(frozen=True)
 class PlanLaunch:
-    """One launch. Its addresses' `ref` is the number of a buffer of the plan."""
+    """One launch. Its addresses' `ref` is the number of a buffer of the plan; blocks that are `together` wait for each
+    other."""
 
     module: str
     entry: str
@@ -85,6 +86,7 @@ class PlanLaunch:
     dependent: bool
     covers: tuple[int, ...]
     label: str
+    together: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,7 @@ class _PlanReader:
             shared=op.shared.value.data,
             arguments=tuple(arguments),
             dependent=op.dependent is not None,
+            together=op.together is not None,
             covers=tuple(op.covers.get_values()),
             label=entry if op.label is None else op.label.data,
         )

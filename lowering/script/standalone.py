@@ -6,6 +6,7 @@ import argparse
 import ctypes
 import hashlib
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,8 @@ Argument = At | int | float | None
 
 
 class Launch(NamedTuple):
-    """One launch. `dependent`: it waits itself for the launch before, and may begin before that one ends."""
+    """One launch. `dependent`: it waits itself for the launch before, and may begin before that one ends. `together`:
+    its blocks wait for each other."""
 
     module: str
     entry: str
@@ -49,6 +51,7 @@ class Launch(NamedTuple):
     block: tuple[int, int, int]
     shared: int
     dependent: bool
+    together: bool
     arguments: tuple[Argument, ...]
 
 
@@ -92,6 +95,7 @@ class Device:
         check(cuda.cuInit(0), "start the driver")
         device = check(cuda.cuDeviceGet(number), f"take device {number}")
         check(cuda.cuCtxPushCurrent(check(cuda.cuDevicePrimaryCtxRetain(device), "open the device")), "use the device")
+        self._device = device
         self._functions = self._load(folder)
         free, _ = check(cuda.cuMemGetInfo(), "read the free memory")
         if free < step.size:
@@ -118,7 +122,21 @@ class Device:
             if most + check(cuda.cuFuncGetAttribute(static_kind, function), "read its memory") > DEFAULT_SHARED:
                 check(cuda.cuFuncSetAttribute(function, shared_kind, most), f"allow {most} bytes of shared memory")
             functions[key] = function
+        for launch in self._step.launches:
+            self._check_together(launch, functions[launch.module, launch.entry])
         return functions
+
+    def _check_together(self, launch: Launch, function: Any) -> None:
+        """ScriptError where blocks that wait for each other would not all be resident."""
+        if not launch.together:
+            return
+        cuda, blocks = self._cuda, math.prod(launch.grid)
+        ask = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        each = check(ask(function, math.prod(launch.block), launch.shared), f"count the blocks of {launch.entry}")
+        kind = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+        held = each * check(cuda.cuDeviceGetAttribute(kind, self._device), "count the device's multiprocessors")
+        if blocks > held:
+            raise ScriptError(f"{launch.entry}: expected at most {held} blocks on this device, got {blocks}")
 
     def _upload_weights(self, path: Path) -> None:
         size = self._step.size - self._step.weights

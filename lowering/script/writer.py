@@ -120,7 +120,8 @@ def _step_lines(plan: Plan, layout: _Layout, modules: dict[str, tuple[str, str]]
 def _launch_lines(launch: PlanLaunch, layout: _Layout) -> Iterator[str]:
     """A launch under a comment that says what it is and which lifted ops it computes."""
     yield f"        # {launch.label.splitlines()[0]}: ops {', '.join(map(str, launch.covers))}"
-    head = (launch.module, launch.entry, launch.grid, launch.block, launch.shared, launch.dependent)
+    flags = (launch.dependent, launch.together)
+    head = (launch.module, launch.entry, launch.grid, launch.block, launch.shared, *flags)
     arguments = ", ".join(_argument(argument, layout) for argument in launch.arguments)
     comma = "," if len(launch.arguments) == 1 else ""
     yield f"        Launch({', '.join(map(repr, head))}, ({arguments}{comma})),"

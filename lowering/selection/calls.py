@@ -83,6 +83,7 @@ class KernelCall:
     arguments   one per `.param` of the entry, in its order
     dependent   the compute_90 build waits for its predecessor itself (programmatic dependent launch is allowed)
     scratch     what its ScratchKind addresses need
+    together    its blocks wait for each other: all of them must be resident
     """
 
     module: str
@@ -93,6 +94,7 @@ class KernelCall:
     arguments: tuple[Argument, ...]
     dependent: bool = True
     scratch: tuple[Scratch, ...] = ()
+    together: bool = False
 
     def scratch_bytes(self, kind: ScratchKind) -> int:
         """Bytes of scratch of one kind; 0 where it needs none."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lanelink.lowering.selection import attention, delta, elementwise, heads, latent, products, rows, stream
+from lanelink.lowering.selection import attention, delta, elementwise, heads, latent, moe, products, rows, stream
 from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import KernelCall
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
 from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
+from lanelink.lowering.selection.moe_specs import MoeSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -54,6 +55,7 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     HeadGemvSpec: heads.head_gemv,
     JoinSpec: heads.join,
     StreamSpec: stream.stream,
+    MoeSpec: moe.moe,
 }
 
 

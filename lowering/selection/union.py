@@ -6,6 +6,7 @@ from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GateProjSpec, GatesSpec, L2Spec
 from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
+from lanelink.lowering.selection.moe_specs import MoeSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -35,6 +36,7 @@ Spec = (
     | LatentSpec
     | HeadGemvSpec
     | JoinSpec
+    | MoeSpec
     | NormSpec
     | QuantizeSpec
     | RopeSpec

@@ -89,7 +89,8 @@ def run(case: Case, chip: Chip = CHIP, architecture: str = NEWEST) -> dict[str, 
     memory = Memory(case, call, emulator())
     try:
         arguments = [memory.packed(a) for a in call.arguments]
-        emulator().launch(entry(call, architecture), call.grid, call.block, call.shared, arguments)
+        kernel = entry(call, architecture)
+        emulator().launch(kernel, call.grid, call.block, call.shared, arguments, together=call.together)
         counters = call.scratch_bytes(ScratchKind.COUNTERS)
         if counters:
             assert not any(emulator().read(memory.addresses[ScratchKind.COUNTERS], counters))

@@ -26,6 +26,7 @@ TOKENS = 32
 """Of the 96 greedy tokens of the oracle: what an emulator has time for."""
 
 CASES = [("llama", "compute_80"), ("qwen2", "compute_90"), ("qwen3", "compute_80"), ("qwen3", "compute_90")]
+CASES += [("qwen2_moe", "compute_80"), ("qwen3_moe", "compute_90"), ("gpt_oss", "compute_90")]
 
 
 @pytest.mark.parametrize(("model", "architecture"), CASES)

@@ -1,0 +1,100 @@
+"""The lists of a mixture's cases: few and narrow ones for the emulator, the wide sweep for a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.tgraph.mixture import ExpertActivation
+from lanelink.lowering.cases.case import Case
+from lanelink.lowering.cases.mixtures import MoeShape, SharedShape, mixture
+from lanelink.lowering.cases.norms import NormShape
+
+Q8_0, Q4_0, Q4_K, Q5_K, Q6_K = Format.Q8_0, Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.Q6_K
+F32, F16, BF16, MXFP4 = Format.F32, Format.F16, Format.BF16, Format.MXFP4
+CLAMPED = ExpertActivation.CLAMPED_SWIGLU
+SUMMED = NormShape(add=True, keep_sum=True, planes=1)
+
+
+def small() -> Iterator[Case]:
+    """Every entry, every format under f32 and quantized rows, every form of router, shared expert and destination."""
+    for shape in (
+        MoeShape(Q8_0, 1, 1, 96, 160, 6, 3, router=BF16, renormalize=True),
+        MoeShape(Q8_0, 2, 1, 96, 96, 6, 3, router=Q8_0, biases=True, act=CLAMPED),
+        MoeShape(Q8_0, 1, 1, 64, 32, 6, 3, router="values", renormalize=True, ties=True),
+        MoeShape(Q8_0, 1, 1, 96, 32, 60, 7, router=F16, shared=SharedShape(Q8_0, 224, column=F32)),
+        MoeShape(MXFP4, 1, 1, 96, 64, 12, 4, router=BF16, act=CLAMPED, biases=True, at=5),
+        MoeShape(Q4_K, 1, 1, 256, 256, 3, 2, down=Q6_K, units=(300, 20)),
+        MoeShape(Q5_K, 2, 1, 256, 96, 4, 2, up=Q4_0, down=Q8_0, shared=SharedShape(Q4_0, 32, column="values")),
+        MoeShape(
+            Q8_0, 1, 1, 96, 32, 1, 1, router=Q8_0, shared=SharedShape(Q8_0, 96, column=Q8_0), plus=True, then=SUMMED
+        ),
+        MoeShape(BF16, 0, 1, 45, 20, 6, 3, router=BF16, gap=3),
+        MoeShape(F32, 0, 1, 31, 37, 5, 5, router=F32, biases=True, act=ExpertActivation.GELU_TANH),
+        MoeShape(F16, 0, 1, 64, 90, 6, 2, router="values", shared=SharedShape(BF16, 45, F16, "values")),
+        MoeShape(Q8_0, 0, 1, 96, 64, 4, 2, up=BF16, down=F32, router=Q4_0),
+        MoeShape(Q4_K, 0, 1, 256, 256, 3, 2, down=Q6_K, router=Q5_K),
+        MoeShape(Q4_0, 0, 1, 96, 64, 4, 2, down=MXFP4, then=NormShape(planes=1)),
+        MoeShape(BF16, 0, 3, 45, 20, 6, 3, router=BF16, gap=3, at=1),
+        MoeShape(MXFP4, 0, 5, 96, 64, 5, 3, up=Q4_0, biases=True, act=ExpertActivation.GELU),
+        MoeShape(Q8_0, 1, 2, 96, 32, 60, 4, shared=SharedShape(Q8_0, 96, column=Q8_0), renormalize=True),
+        MoeShape(Q8_0, 2, 8, 64, 96, 6, 4, router=Q8_0, biases=True, act=CLAMPED),
+        MoeShape(Q4_K, 1, 3, 256, 256, 3, 2, down=Q6_K, router="values", plus=True, then=SUMMED, keep=True),
+        MoeShape(Q8_0, 1, 17, 64, 32, 12, 3, shared=SharedShape(Q8_0, 64, column=F32)),
+    ):
+        yield mixture(shape, seed=shape.width)
+
+
+def _widths(format: Format) -> tuple[tuple[int, int], ...]:
+    """(Width, hidden) of odd and of ordinary sizes."""
+    if format.block_values == 256:
+        return ((256, 768), (768, 512), (2048, 768))
+    if format.is_block:
+        return ((32, 96), (96, 160), (2048, 768), (2880, 1440))
+    return ((31, 45), (96, 161), (2048, 768))
+
+
+def full() -> Iterator[Case]:
+    """Formats by forms of x, sizes and rows; counts of experts; routers; what is beside and behind a mixture."""
+    for (format, planes), rows in product(product(Format, (0, 1, 2)), (1, 2, 3, 8, 17)):
+        if planes and not format.is_block:
+            continue
+        for width, hidden in _widths(format):
+            if width >= 2048 and rows in (2, 3):
+                continue
+            shape = MoeShape(format, planes, rows, width, hidden, 6, 3, renormalize=rows != 3, biases=rows == 2)
+            yield mixture(shape, seed=rows)
+    for (experts, top_k), rows in product(
+        ((1, 1), (6, 6), (60, 4), (128, 8), (288, 32), (512, 10), (33, 32)), (1, 3, 17)
+    ):
+        yield mixture(MoeShape(Q8_0, 1, rows, 96, 96, experts, top_k, router=BF16, renormalize=True), seed=experts)
+        yield mixture(MoeShape(BF16, 0, rows, 96, 40, experts, top_k), seed=experts)
+    yield mixture(MoeShape(Q8_0, 1, 1, 2048, 96, 128, 8, renormalize=True))
+    yield mixture(MoeShape(Q8_0, 1, 64, 2048, 96, 32, 8, renormalize=True))  # several passes
+    yield mixture(MoeShape(BF16, 0, 40, 2048, 96, 32, 8))
+    yield mixture(MoeShape(MXFP4, 1, 1, 2880, 2880, 8, 4, router=BF16, biases=True, act=CLAMPED, renormalize=True))
+    for router, rows, planes in product((*Format, "values"), (1, 5), (0, 1)):
+        yield mixture(MoeShape(Q8_0, planes, rows, 768, 64, 24, 4, router=router, biases=True), seed=rows)
+    for column, hidden, rows in product((None, *Format, "values"), (96, 1408), (1, 9)):
+        shared = SharedShape(Q8_0, hidden, column=column)
+        yield mixture(MoeShape(Q8_0, 1, rows, 768, 352, 12, 4, shared=shared), seed=rows)
+        yield mixture(
+            MoeShape(BF16, 0, rows, 768, 352, 12, 4, shared=SharedShape(F16, hidden, column=column)), seed=rows
+        )
+    for down, up, rows in product(Format, (Q4_K, Q8_0), (1, 4)):
+        yield mixture(MoeShape(Q4_K, 0, rows, 768, 256, 6, 3, up=up, down=down), seed=rows)
+        if down.is_block:
+            yield mixture(MoeShape(Q4_K, 2, rows, 768, 256, 6, 3, up=up, down=down), seed=rows)
+    for act, rows in product(ExpertActivation, (1, 3)):
+        yield mixture(MoeShape(Q8_0, 1, rows, 96, 64, 6, 3, act=act, biases=True), seed=rows)
+    for rows, then in product((1, 3, 17), (SUMMED, NormShape(planes=2), NormShape(pre=True, add=True), NormShape())):
+        yield mixture(MoeShape(Q8_0, 1, rows, 2048, 96, 6, 3, plus=rows == 3, then=then, keep=rows == 17), seed=rows)
+        yield mixture(MoeShape(BF16, 0, rows, 100, 90, 6, 3, plus=True, then=NormShape(add=True)), seed=rows)
+    yield mixture(MoeShape(Q8_0, 1, 17, 96, 64, 6, 3, units=(200, 64)))
+    yield mixture(MoeShape(Q8_0, 1, 17, 96, 64, 6, 3, at=9))
+    yield mixture(MoeShape(BF16, 0, 2, 64, 20000, 3, 3))  # hidden rows staged a few at a time
+    yield mixture(MoeShape(Q8_0, 1, 1, 64, 24000, 9, 9, router="values", ties=True))
+
+
+__all__ = ["full", "small"]

@@ -1,0 +1,291 @@
+"""Cases of mixtures of experts: routers, weighing, formats, shared experts, several rows, and what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lanelink.dialects.formats import Format
+from lanelink.dialects.tgraph.mixture import ExpertActivation
+from lanelink.lowering import meanings
+from lanelink.lowering.activations import quantize
+from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, Floats
+from lanelink.lowering.cases.norms import NormShape, build_norm
+from lanelink.lowering.cases.products import build_weights, quantized_bound, sum_bound
+from lanelink.lowering.meanings.mixture import joined
+from lanelink.lowering.selection.moe_specs import MoeMatrix, MoeSpec, SharedExpert
+from lanelink.lowering.selection.operands import Quantized, Rows
+
+DRAWS = 50
+"""Routers drawn until rounding cannot change which experts are taken."""
+
+
+@dataclass(frozen=True)
+class SharedShape:
+    """A shared expert: its formats (gate and up, down), its width, and the format of its gate (None: no gate)."""
+
+    format: Format
+    hidden: int
+    down: Format | None = None
+    column: Format | str | None = None
+
+
+@dataclass(frozen=True)
+class MoeShape:
+    """A mixture: x of `planes` (0: f32) planes, `rows` rows of `width` values; `router` a format, or "values"."""
+
+    format: Format
+    planes: int
+    rows: int
+    width: int
+    hidden: int
+    experts: int
+    top_k: int
+    up: Format | None = None
+    down: Format | None = None
+    router: Format | str = Format.F32
+    act: ExpertActivation = ExpertActivation.SILU
+    renormalize: bool = False
+    biases: bool = False
+    ties: bool = False
+    shared: SharedShape | None = None
+    plus: bool = False
+    units: tuple[int, int] | None = None
+    at: int | None = None
+    then: NormShape | None = None
+    keep: bool = False
+    gap: int = 0
+
+    @property
+    def name(self) -> str:
+        """The shape in words."""
+        form = ("f32", "q8", "q8x2")[self.planes]
+        formats = "/".join(dict.fromkeys(str(f) for f in (self.format, self.up, self.down) if f))
+        words = [f"mixture {formats} x {form} m={self.rows} {self.width}->{self.hidden}"]
+        words += [f"{self.top_k} of {self.experts} by {self.router} {self.act.value}"]
+        words += [w for w in ("renormalize", "biases", "ties", "plus", "keep") if getattr(self, w)]
+        if self.shared is not None:
+            words.append(f"shared {self.shared.format} {self.shared.hidden} gated by {self.shared.column}")
+        words += [f"{w} {getattr(self, w)}" for w in ("units", "at") if getattr(self, w) is not None]
+        return " ".join([*words, f"then {self.then.name}"] if self.then else words)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The values that products by blocks read, those that plain ones do, and their operands."""
+
+    x: Floats
+    plain: Floats
+    operand: Rows | Quantized
+    router_x: Rows | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A router's outputs, or a shared expert's gate's: its matrix, values [m, n], and what they may be off by."""
+
+    matrix: MoeMatrix
+    values: Floats
+    bound: Doubles
+
+
+@dataclass(frozen=True)
+class Held:
+    """An expert's three matrices (or all experts', one after another): values, and where they lie."""
+
+    gate: Floats
+    up: Floats
+    down: Floats
+    matrices: tuple[MoeMatrix, MoeMatrix, MoeMatrix]
+
+
+def mixture(s: MoeShape, seed: int = 0) -> Case:
+    """One mixture, with what follows it in the same launch."""
+    b = Builder(seed)
+    inputs = _inputs(b, s)
+    held = _matrices(b, "expert", (s.format, s.up or s.format, s.down or s.format), s.hidden, s.width, s.experts)
+    router_bias = b.normal(s.experts) if s.biases else None
+    router = _router(b, s, inputs, router_bias)
+    limit = 1.5 if s.act is ExpertActivation.CLAMPED_SWIGLU else None
+    biases = [b.normal(s.experts, n) if s.biases else None for n in (s.hidden, s.hidden, s.width)]
+    experts = meanings.Experts(held.gate, held.up, held.down, s.hidden, s.act, limit, *biases)
+    routing = meanings.Routing(s.top_k, renormalize=s.renormalize)
+    shared, shared_spec, shared_bound = _shared(b, s, inputs)
+    y = meanings.mixture(inputs.x, router.values, routing, experts, hidden_planes=s.planes, shared=shared)
+    bound = _mixed_bound(s, inputs.x, router, routing, experts) + shared_bound + 2 * UNIT * np.abs(y)
+    plus = b.normal(*y.shape) if s.plus else None
+    if plus is not None:
+        y = y + plus
+        bound = bound + UNIT * np.abs(y)
+    spec = MoeSpec(
+        x=inputs.operand,
+        router_x=inputs.router_x,
+        m=s.rows,
+        width=s.width,
+        experts=s.experts,
+        top_k=s.top_k,
+        hidden=s.hidden,
+        act=s.act,
+        router=router.matrix,
+        gate=held.matrices[0],
+        up=held.matrices[1],
+        down=held.matrices[2],
+        y=_destination(b, s, y, bound),
+        renormalize=s.renormalize,
+        limit=limit,
+        router_bias=b.maybe("router_bias", router_bias),
+        gate_bias=b.maybe("gate_bias", biases[0]),
+        up_bias=b.maybe("up_bias", biases[1]),
+        down_bias=b.maybe("down_bias", biases[2]),
+        shared=shared_spec,
+        plus=None if plus is None else b.rows("plus", plus, s.gap),
+        then=None if s.then is None else build_norm(b, y, bound, s.then),
+    )
+    return b.done(s.name, spec)
+
+
+def _inputs(b: Builder, s: MoeShape) -> Inputs:
+    x = b.normal(s.rows, s.width)
+    if s.planes == 0:
+        return Inputs(x, x, b.rows("x", x, s.gap), None)
+    q = quantize(x, s.planes)
+    plain = [f for f in (s.router, s.shared and s.shared.column) if f == "values" or _is_plain(f)]
+    router_x = b.rows("router_x", x, s.gap) if plain else None
+    return Inputs(q.dequantize(), x, Quantized(b.put("x", q.pack()), s.planes), router_x)
+
+
+def _is_plain(format: Format | str | None) -> bool:
+    return isinstance(format, Format) and not format.is_block
+
+
+def _column(b: Builder, name: str, format: Format | str, n: int, inputs: Inputs, ties: bool = False) -> Column:
+    width = inputs.x.shape[1]
+    if not isinstance(format, Format):
+        w = b.normal(n, width, scale=2 * width**-0.5)
+        w = w[np.arange(n) // 2] if ties else w  # each row twice: equal outputs meet at every place of the choice
+        x, matrix = inputs.plain, MoeMatrix(b.put(name, w.T), None)
+    else:
+        w, address = build_weights(b, name, format, n, width)
+        x, matrix = inputs.plain if _is_plain(format) else inputs.x, MoeMatrix(address, format)
+    # Up to 32 ranges of a row are added one after another, which rounds as often as if each value were so much off.
+    bound = sum_bound(x, w, 32 * UNIT * np.abs(x).astype(np.float64))
+    return Column(matrix, meanings.product(x, w), bound)
+
+
+def _router(b: Builder, s: MoeShape, inputs: Inputs, bias: Floats | None) -> Column:
+    """A router whose choice no rounding changes."""
+    for _ in range(DRAWS):
+        drawn = _column(b, "router", s.router, s.experts, inputs, s.ties)
+        values = drawn.values if bias is None else drawn.values + bias
+        off = drawn.bound + UNIT * np.abs(values)
+        order = np.argsort(-values, axis=1, kind="stable")
+        rows = np.arange(s.rows)[:, None]
+        ranked = values.astype(np.float64)[rows, order]
+        gaps = ranked[:, s.top_k - 1 : -1] - ranked[:, s.top_k :]
+        # What is equal to the bit stays so; only the last taken and the first left matter.
+        if s.top_k == s.experts or (gaps[:, 0] > 2 * off.max(axis=1)).all() or s.ties:
+            return Column(drawn.matrix, values, off)
+    raise ValueError(f"{s.name}: expected a router with a clear choice in {DRAWS} draws, got none")
+
+
+def _matrices(
+    b: Builder, name: str, formats: tuple[Format, Format, Format], hidden: int, width: int, count: int
+) -> Held:
+    sizes = ((count * hidden, width), (count * hidden, width), (count * width, hidden))
+    values: list[Floats] = []
+    places: list[MoeMatrix] = []
+    for part, format, (n, k) in zip(("gate", "up", "down"), formats, sizes, strict=True):
+        w, address = build_weights(b, f"{name}_{part}", format, n, k)
+        values.append(w)
+        places.append(MoeMatrix(address, format))
+    return Held(values[0], values[1], values[2], (places[0], places[1], places[2]))
+
+
+def _shared(
+    b: Builder, s: MoeShape, inputs: Inputs
+) -> tuple[meanings.SharedExpert | None, SharedExpert | None, Doubles | float]:
+    if s.shared is None:
+        return None, None, 0.0
+    shape = s.shared
+    held = _matrices(b, "shared", (shape.format, shape.format, shape.down or shape.format), shape.hidden, s.width, 1)
+    column = None if shape.column is None else _column(b, "column", shape.column, 1, inputs)
+    meaning = meanings.SharedExpert(held.gate, held.up, held.down, None if column is None else column.values)
+    spec = SharedExpert(shape.hidden, *held.matrices, None if column is None else column.matrix)
+    limit = 1.5 if s.act is ExpertActivation.CLAMPED_SWIGLU else None
+    one = meanings.Experts(held.gate, held.up, held.down, shape.hidden, s.act, limit)
+    made, off = _expert_bound(s, inputs.x, one, 0)
+    if column is None:
+        return meaning, spec, off + UNIT * made
+    # A sigmoid's slope is at most 1/4; it rounds a few times.
+    return meaning, spec, off + made * (column.bound / 4 + 8 * UNIT)
+
+
+def _mixed_bound(
+    s: MoeShape, x: Floats, router: Column, routing: meanings.Routing, experts: meanings.Experts
+) -> Doubles:
+    """What the weighed sum of the experts may be off by: each expert's, and its weight's times what it makes."""
+    chosen, weights = meanings.route(router.values, routing)
+    total = np.zeros(x.shape, np.float64)
+    # exp(l - max) over a sum: both logits are off by the bound, the exponent rounds in proportion to itself, the sum
+    # adds E / 32 terms one after another and 5 times across lanes, a weight counts once above and once below.
+    span = np.ptp(router.values.astype(np.float64), axis=1)
+    off = 4 * router.bound.max(axis=1) + (2 * span + s.experts / 32 + 24) * UNIT
+    for expert in np.unique(chosen):
+        rows, places = np.nonzero(chosen == expert)
+        made, bound = _expert_bound(s, x[rows], experts, int(expert))
+        weight = weights[rows, places][:, None]
+        # The weighed terms are added one after another, over groups and the warps that share them.
+        total[rows] += weight * (bound + made * (off[rows][:, None] + (s.top_k + 16) * UNIT))
+    return total
+
+
+def _expert_bound(s: MoeShape, x: Floats, experts: meanings.Experts, index: int) -> tuple[Doubles, Doubles]:
+    """(The size of what an expert makes of x, what it may be off by): [m, width] each."""
+    hidden, width = experts.hidden, x.shape[1]
+
+    def of(held: Floats, each: int) -> Floats:
+        return held[index * each : (index + 1) * each]
+
+    gate, up, down = of(experts.gate, hidden), of(experts.up, hidden), of(experts.down, width)
+    g, u = x.astype(np.float64) @ gate.T.astype(np.float64), x.astype(np.float64) @ up.T.astype(np.float64)
+    gate_off, up_off = sum_bound(x, gate), sum_bound(x, up)
+    if experts.gate_bias is not None and experts.up_bias is not None:
+        g, u = g + experts.gate_bias[index], u + experts.up_bias[index]
+        gate_off, up_off = gate_off + UNIT * np.abs(g), up_off + UNIT * np.abs(u)
+    h = joined(experts.act, g, u, experts.limit)
+    # Every activation's slope is at most 1.13, it grows at most as its argument, and clamping only lessens both; the
+    # clamped one multiplies by up + 1.
+    times = np.abs(u) + 1
+    off = 1.2 * gate_off * times + (np.abs(g) + 1) * up_off + 1.2 * gate_off * up_off + 16 * UNIT * (np.abs(h) + times)
+    if s.planes:
+        off = quantized_bound(h.astype(np.float32), off, s.planes)
+        h = quantize(h.astype(np.float32), s.planes).dequantize().astype(np.float64)
+    made = h @ down.T.astype(np.float64)
+    bound = sum_bound(h.astype(np.float32), down, off + UNIT * np.abs(h))
+    if experts.down_bias is not None:
+        made = made + experts.down_bias[index]
+        bound = bound + UNIT * np.abs(made)
+    return np.abs(made), bound
+
+
+def _destination(b: Builder, s: MoeShape, y: Floats, bound: Doubles) -> Rows | None:
+    """Where the rows land: a buffer of their own, rows of a table, units of a wider one, or nowhere."""
+    if s.then is not None and not s.keep:
+        return None
+    if s.units is not None:
+        pitch, offset = s.units
+        before = b.normal(s.rows, pitch)
+        after, off = before.copy(), np.zeros(before.shape)
+        after[:, offset : offset + s.width] = y
+        off[:, offset : offset + s.width] = bound
+        wide = b.out("y", after, off)
+        b.put("y", before)
+        return Rows(wide.address.at(4 * offset), pitch)
+    if s.at is not None:
+        b.index("position", s.at)
+        return b.table("y", y, bound, s.at, "position", s.at + s.rows + 1)
+    return b.out("y", y, bound)
+
+
+__all__ = ["MoeShape", "SharedShape", "mixture"]
