@@ -8,7 +8,7 @@
 #define MATRIX_ARGS(name) \
   Matrix { name##_w, name##_format, name##_pitch, name##_words, name##_rows }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) JOIN(moe_, INPUT_NAME, _r, ROWS)(
+extern "C" __global__ void __launch_bounds__(MOE_THREADS, 1) JOIN(moe_, INPUT_NAME, _r, ROWS)(
     const void *x, int x_pitch, const float *router_x, int router_x_pitch, int width, int m, int experts, int top_k,
     int renormalize, int hidden, int act, float limit, MATRIX_PARAMS(router), MATRIX_PARAMS(column), MATRIX_PARAMS(gate),
     MATRIX_PARAMS(up), MATRIX_PARAMS(down), const float *router_bias, const float *gate_bias, const float *up_bias,

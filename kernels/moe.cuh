@@ -49,7 +49,7 @@ __device__ __forceinline__ Job job_of(const Matrix &m, int kind, int k, int n) {
   Job job{};
   job.kind = kind, job.a = m, job.k = k, job.n = n;
   job.segments = 1, job.legs = 1, job.split = 1;
-  job.unit0 = blockIdx.x * WARPS, job.unit_step = gridDim.x * WARPS;
+  job.unit0 = blockIdx.x * MOE_WARPS, job.unit_step = gridDim.x * MOE_WARPS;
   return job;
 }
 
@@ -118,7 +118,7 @@ __device__ __forceinline__ Job down_job(const MoeArgs &a, bool shared, int tile,
   Job job = job_of(pick(shared, a.shared_down, a.down), DOWN, k, a.width);
   job.by_expert = !shared, job.first_group = first_group, job.slot0 = slot0;
   job.segments = shared ? a.shared_segments : 1;
-  job.unit0 = tile * (WARPS / a.split), job.unit_step = 1 << 29;
+  job.unit0 = tile * (MOE_WARPS / a.split), job.unit_step = 1 << 29;
   job.units = (a.width + NR - 1) / NR;
   job.legs = groups * job.segments, job.split = a.split;
   if (!shared) job.bias_a = a.down_bias;
@@ -177,9 +177,9 @@ __device__ __forceinline__ Job stage_shared_down(const MoeArgs &a, const Tables 
 
 // A tile's outputs: each the sum of its warps' shares, in their order.
 __device__ __forceinline__ void store_tile(const MoeArgs &a, const Tables &t, int tile) {
-  const int units = WARPS / a.split, outputs = units * NR;
+  const int units = MOE_WARPS / a.split, outputs = units * NR;
 #pragma unroll 1
-  for (int i = threadIdx.x; i < outputs * t.pass; i += THREADS) {
+  for (int i = threadIdx.x; i < outputs * t.pass; i += MOE_THREADS) {
     const int row = i / outputs, within = i % outputs, output = tile * outputs + within;
     if (output >= a.width) continue;
     float v = 0.0f;
@@ -240,10 +240,10 @@ __device__ __forceinline__ bool next_job(const MoeArgs &a, Tables &t, Walk &w, J
         w.tile = blockIdx.x, w.held = -1, w.shared_held = -1;
         break;
       case STEP_TILE:
-        if (w.tile * (WARPS / a.split) * NR >= a.width) return false;
+        if (w.tile * (MOE_WARPS / a.split) * NR >= a.width) return false;
         __syncthreads();  // the sums of the last tile have been read
 #pragma unroll 1
-        for (int i = threadIdx.x; i < WARPS * NR * a.pass_rows; i += THREADS) t.sums()[i] = 0.0f;
+        for (int i = threadIdx.x; i < MOE_WARPS * NR * a.pass_rows; i += MOE_THREADS) t.sums()[i] = 0.0f;
         __syncthreads();
         w.group = 0, w.row = 0;
         break;

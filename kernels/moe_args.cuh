@@ -12,8 +12,8 @@
 #include "gemv_sums.cuh"
 #include "norm.cuh"
 
-constexpr int WARPS = 16;
-constexpr int THREADS = 32 * WARPS;
+constexpr int MOE_WARPS = 16;
+constexpr int MOE_THREADS = 32 * MOE_WARPS;
 constexpr int FORMAT_VALUES = FORMAT_MXFP4 + 1;  // f32 [inputs][outputs], as no checkpoint's rows lie
 constexpr int ACT_CLAMPED = ACT_SQUARE + 1;
 constexpr float CLAMPED_SLOPE = 1.702f;
@@ -105,10 +105,10 @@ struct Tables {
   __device__ __forceinline__ int *head() const { return words(5 * pairs); }
   __device__ __forceinline__ int *start() const { return words(6 * pairs); }  // [pairs + 1] each group's first pair
   __device__ __forceinline__ float *column() const { return floats(7 * pairs + 1); }  // the shared expert's weights
-  // [WARPS][pass_rows][NR] of a tile
+  // [MOE_WARPS][pass_rows][NR] of a tile
   __device__ __forceinline__ float *sums() const { return floats(7 * pairs + 1 + pass_rows); }
   // [choosers][experts] router outputs
-  __device__ __forceinline__ float *keys() const { return floats(7 * pairs + 1 + (1 + WARPS * NR) * pass_rows); }
+  __device__ __forceinline__ float *keys() const { return floats(7 * pairs + 1 + (1 + MOE_WARPS * NR) * pass_rows); }
 };
 
 __device__ __forceinline__ char *staged_rows(const MoeArgs &a) {

@@ -51,7 +51,7 @@ __device__ __forceinline__ void choose_all(const MoeArgs &a, const Tables &t) {
   for (int first = 0; first < t.pass; first += a.choosers) {
     const int count = min(a.choosers, t.pass - first);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < count * a.experts; i += THREADS) {
+    for (int i = threadIdx.x; i < count * a.experts; i += MOE_THREADS) {
       const float *from = a.logits + first * a.experts + i;
       float sum = 0.0f;
 #pragma unroll 8
@@ -64,7 +64,7 @@ __device__ __forceinline__ void choose_all(const MoeArgs &a, const Tables &t) {
     __syncthreads();
   }
 #pragma unroll 1
-  for (int r = threadIdx.x; r < t.pass; r += THREADS) {
+  for (int r = threadIdx.x; r < t.pass; r += MOE_THREADS) {
     float sum = 0.0f;
     if (a.column.w != nullptr)
       for (int s = 0; s < a.column_segments; s++) sum += load_fresh(a.columns + s * t.pass + r);
@@ -77,7 +77,7 @@ template <int RT>
 __device__ __forceinline__ void group_pairs(const MoeArgs &a, Tables &t) {
   const int pairs = t.pass * a.top_k, lane = threadIdx.x & 31;
 #pragma unroll 1
-  for (int p = threadIdx.x; p < pairs; p += THREADS) {
+  for (int p = threadIdx.x; p < pairs; p += MOE_THREADS) {
     const int expert = t.chosen()[p];
     int place = p, within = 0;
     if (RT > 1) {

@@ -113,14 +113,10 @@ __device__ __forceinline__ void load_range(Batch<FORMAT, STEPS> &b, const Stream
     const int word = word0 + 32 * u;
 #pragma unroll
     for (int i = 0; i < NR; i++) {
-      if (word >= last) {
+      if (word < last)
+        load_stored<FORMAT>(b.w[u][i], s.w[i], s.scale[i], k, word);
+      else
         b.w[u][i] = Block<FORMAT>{};
-      } else if constexpr (IN_BLOCKS<FORMAT>) {
-        load_block<FORMAT>(b.w[u][i], s.w[i], k, word);
-      } else {
-        b.w[u][i].quants = load_weights(s.w[i] + (long long)word * 16);
-        if (FORMAT == FORMAT_Q8_0) b.w[u][i].scale = load_scale(s.scale[i] + (word >> 1) * 2);
-      }
     }
   }
 }

@@ -64,12 +64,12 @@ class Device:
         block: int = 32,
         shared: int = 0,
         outside: str = "",
+        together: bool = False,
     ) -> None:
         """Load and launch a body over 64-bit arguments."""
         entry = self.entry(body, len(arguments), outside)
-        self.emulator.launch(
-            entry, (grid, 1, 1), (block, 1, 1), shared, [int(a).to_bytes(8, "little") for a in arguments]
-        )
+        packed = [int(a).to_bytes(8, "little") for a in arguments]
+        self.emulator.launch(entry, (grid, 1, 1), (block, 1, 1), shared, packed, together=together)
 
 
 @pytest.fixture

@@ -10,7 +10,14 @@ import pytest
 
 from lanelink.lowering.runtime import cuda_api
 from lanelink.lowering.runtime.cuda_api import CudaError, GpuMissing, check, gpu_missing
-from lanelink.lowering.runtime.cuda_checks import DeviceFacts, NotRunnable, check_launch, check_ptx, least_driver
+from lanelink.lowering.runtime.cuda_checks import (
+    DeviceFacts,
+    NotRunnable,
+    check_launch,
+    check_ptx,
+    check_together,
+    least_driver,
+)
 from lanelink.lowering.runtime.plan import PlanLaunch
 from lanelink.lowering.signatures import read_ptx
 
@@ -81,6 +88,14 @@ def test_launch_limits(launch: PlanLaunch, message: str) -> None:
 
 def test_launch_at_the_limits() -> None:
     check_launch(replace(LAUNCH, grid=(2**31 - 1, 65535, 65535), shared=231448), FACTS, 1000, 256)
+
+
+def test_blocks_that_wait_for_each_other_are_all_resident() -> None:
+    together = replace(LAUNCH, grid=(132, 2, 1), label="moe", together=True)
+    check_together(together, FACTS, 264)
+    check_together(replace(together, together=False), FACTS, 1)
+    with pytest.raises(NotRunnable, match="launch moe @m::@f: expected at most 263 blocks, which H200 holds at once"):
+        check_together(together, FACTS, 263)
 
 
 class Status(IntEnum):
