@@ -26,4 +26,15 @@ def widths(format: Format) -> tuple[int, ...]:
     return (256, 768, 4352) if format.block_values == 256 else (32, 96, 160, 4544)
 
 
-__all__ = ["BLOCKS", "BLOCK_INPUTS", "INPUTS", "widths"]
+def widest(format: Format) -> int:
+    """A row of hundreds of blocks, which are no multiple of what a block of threads takes at a time."""
+    return 14592 if format.block_values == 256 else 14464
+
+
+ROWS = (1, 2, 3, 8, 17)
+"""Rows of a step: fewer and more than a product's groups of four take, whole groups and not."""
+
+HEAD_SIZES = (32, 64, 80, 96, 112, 128, 256)
+"""Sizes of heads that models have."""
+
+__all__ = ["BLOCKS", "BLOCK_INPUTS", "HEAD_SIZES", "INPUTS", "ROWS", "widest", "widths"]

@@ -9,7 +9,7 @@ from lanelink.dialects.formats import Format
 from lanelink.lowering.cases import delta, latent, mixture_lists, norms, others, products, units
 from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
-from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, INPUTS, widths
+from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, HEAD_SIZES, INPUTS, ROWS, widest, widths
 from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
@@ -42,6 +42,9 @@ def _small_products() -> Iterator[Case]:
     yield products.plain(ProductShape(Format.BF16, 0, 1, 45, 5))
     yield products.plain(ProductShape(Format.Q8_0, 1, 1, 4544, 3))
     yield products.plain(ProductShape(Format.Q8_0, 2, 8, 32, 17))
+    yield products.plain(ProductShape(Format.Q8_0, 2, 1, 14464, 3))
+    yield products.plain(ProductShape(Format.BF16, 0, 1, 14464, 3))
+    yield products.plain(ProductShape(Format.F16, 0, 17, 32, 5))
     yield products.quantized(ProductShape(Format.Q8_0, 1, 1, 64, 96), planes=2, also_f32=True)
     yield products.quantized(ProductShape(Format.BF16, 0, 3, 64, 32), planes=1, also_f32=False)
     yield products.parts(ProductShape(Format.Q8_0, 1, 1, 128, 0), (32, 17, 48), 31)
@@ -175,7 +178,7 @@ def _elementwise(rows: tuple[int, ...], widths: tuple[int, ...]) -> Iterator[Cas
 def full() -> Iterator[Case]:
     """The small cases and the wide ones."""
     yield from small()
-    for (format, planes), m in product(INPUTS + BLOCK_INPUTS, (1, 2, 3, 8, 17)):
+    for (format, planes), m in product(INPUTS + BLOCK_INPUTS, ROWS):
         for k in widths(format):
             yield products.plain(ProductShape(format, planes, m, k, 513), bias=m == 2, seed=k)
             yield products.gated(ProductShape(format, planes, m, k, 160), Activation.SILU, min(m, 2), m != 3, seed=k)
@@ -188,24 +191,27 @@ def full() -> Iterator[Case]:
             yield products.by_warp(gated, 1 if rows == 1 else 2)
             norm = NormShape(add=True, keep_sum=True, planes=1)
             yield products.by_warp(products.normed(ProductShape(format, planes, 1, k, 544), norm, seed=k), rows)
-    for (format, planes), m in product(BLOCK_INPUTS, (1, 8)):
-        yield products.plain(ProductShape(format, planes, m, 14592, 65))
-    for (format, planes), hd, at in product(INPUTS + BLOCK_INPUTS, (32, 64, 80, 96, 112, 128, 256), (0, 31, 1000)):
+    for (format, planes), m in product(INPUTS + BLOCK_INPUTS, ROWS):
+        k = widest(format)
+        yield products.plain(ProductShape(format, planes, m, k, 17))
+        yield products.gated(ProductShape(format, planes, m, k, 16), Activation.SILU, 0, True)
+        yield products.normed(ProductShape(format, planes, m, k, 32), NormShape(add=True, keep_sum=True, planes=1))
+    for (format, planes), hd, at in product(INPUTS + BLOCK_INPUTS, HEAD_SIZES, (0, 31, 1000)):
         m = 1 + at % 4
         shape = ProductShape(format, planes, m, widths(format)[1], 0)
         yield products.turned(shape, hd, hd // 2, (6, 3, 3), (True, True), at, seed=hd)
-    for hd, at, m in product((32, 64, 80, 96, 112, 128, 256), (0, 1, 31, 32, 1000), (1, 3)):
+    for hd, at, m in product(HEAD_SIZES, (0, 1, 31, 32, 1000), (1, 3)):
         yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
     yield from full_attention()
     yield from latent.full()
-    for m, cols in product((1, 3, 17), (32, 96, 160, 4544, 5120, 16384)):
+    for m, cols in product(ROWS, (32, 96, 160, 4544, 5120, 14464, 16384)):
         yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))
         yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)
         for format in (Format.Q8_0, *BLOCKS):
             if cols % format.block_values == 0:
                 yield norms.gathered(format, m, cols, 1.0, NormShape(planes=1))
     yield others.arg_max(3, 151936, advance=True)
-    for m, k, n in product((1, 8, 17), (96, 4544), (1, 48, 513)):
+    for m, k, n in product(ROWS, (32, 96, 160, 4544, 14464), (1, 48, 513)):
         yield others.values_product(m, k, n, bias=m == 8, seed=k)
     yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
     yield from delta.wide()

@@ -9,11 +9,9 @@ from lanelink.dialects.formats import Format
 from lanelink.lowering.cases import placements
 from lanelink.lowering.cases.case import Case, Units
 from lanelink.lowering.cases.heads import head_gemv, join
-from lanelink.lowering.cases.inputs import BLOCK_INPUTS, INPUTS
+from lanelink.lowering.cases.inputs import BLOCK_INPUTS, HEAD_SIZES, INPUTS, ROWS
 from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
-
-HEAD_SIZES = (32, 64, 80, 96, 112, 128, 256)
 
 
 def small() -> Iterator[Case]:
@@ -59,7 +57,7 @@ def _small_heads() -> Iterator[Case]:
 
 def full() -> Iterator[Case]:
     """The shapes of models, and every size of head."""
-    for hd, m in product(HEAD_SIZES, (1, 2, 3, 8, 17)):
+    for hd, m in product(HEAD_SIZES, ROWS):
         yield placements.norm(m, 5, hd, Units(2 * hd, hd), Units(hd + 64, 64), 9, seed=hd)
         yield placements.norm_of_units(m, 4, hd, Units(hd + 8, 8), NormShape(pre=m == 2, add=True, keep_sum=True), hd)
         yield placements.rope(m, hd, hd // 2, (16, 1), Units(3 * hd, 2 * hd), Units(hd + 512, 512), 31, seed=hd)
