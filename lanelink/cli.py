@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from importlib import metadata
 from io import StringIO
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lanelink", description="From a checkpoint to tokens, through the fewest, largest CUDA launches."
     )
+    parser.add_argument("--version", action="version", version=f"lanelink {metadata.version('lanelink')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _import_options(commands.add_parser("import", help="write a checkpoint's decoding step as a tensor graph"))
     _run_options(commands.add_parser("run", help="decode with a step and its weights"))

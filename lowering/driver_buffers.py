@@ -93,23 +93,23 @@ def step_buffers(func: FuncOp) -> StepIoBuffers:
         chosen = token
     return StepIoBuffers(
         rows=buffer_bytes(token.type) // 4,
-        context=min(_table_rows(func), default=None),
+        context=min((rows for _, rows in _tables(func)), default=None),
         chosen=chosen,
         logits=None if io.logits is None else returned[io.logits],
     )
 
 
-def _table_rows(func: FuncOp) -> Iterator[int]:
-    """The rows of every table that the position or another index on the device names rows of."""
+def _tables(func: FuncOp) -> Iterator[tuple[SSAValue, int]]:
+    """Every table that the position or another index on the device names rows of, and its rows."""
     for op in func.walk():
         if isinstance(op, Placed) and op.index is not None:
             out: SSAValue | None = getattr(op, "out", None)
             if out is not None:
-                yield buffer_shape(out, op.name)[0]
+                yield out, buffer_shape(out, op.name)[0]
         if isinstance(op, RopeOp | RopePartsOp) and op.position is not None:
-            yield buffer_shape(op.cos, op.name)[0]
+            yield op.cos, buffer_shape(op.cos, op.name)[0]
         elif isinstance(op, AttentionOp):
-            yield buffer_shape(op.keys, op.name)[0]
+            yield op.keys, buffer_shape(op.keys, op.name)[0]
 
 
 class DriverBuffers:
@@ -124,6 +124,7 @@ class DriverBuffers:
             if (most := max((call.scratch_bytes(kind) for call in calls), default=0))
         }
         self._arena = self._make_arena()
+        self._rows = dict(_tables(func))
         self._made: dict[SSAValue, BufferOp] = {}
         self._constants: dict[tuple[Attribute, Attribute], ConstantOp] = {}
         for argument in func.body.block.args:
@@ -203,7 +204,7 @@ class DriverBuffers:
             raise PassFailedException(
                 located(self.func, f"lower-to-driver argument {k}: expected a token, position or state, got neither")
             )
-        return StateOp(state, size)
+        return StateOp(state, size, self._rows.get(argument))
 
     def _slice(self, op: AllocOp) -> SliceOp:
         offset = op.attributes.get(OFFSET)

@@ -20,7 +20,7 @@ from lanelink.dialects.driver import Architecture, FunctionOp, LaunchOp, ModuleO
 from lanelink.dialects.driver.attributes import AddressAttr, NullAttr
 from lanelink.dialects.driver.launch import ArgumentAttr
 from lanelink.dialects.launch import CompoundLaunch, Launch, TargetAttr, ViewOp
-from lanelink.dialects.launch.step import launches, verify_linked
+from lanelink.dialects.launch.step import LIFTED, launches, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.step import located, step_function
 from lanelink.lowering.driver_buffers import DriverBuffers, StepIoBuffers, step_buffers
@@ -66,7 +66,7 @@ class LowerToDriverPass(ModulePass):
                 f"{self.name} architecture: expected at most compute_{target.capability.data}, the target's, "
                 f"got {architecture.value}"
             )
-        func = step_function(op)
+        func = _linked_step(op)
         # xDSL's own driver verifies ops alone; a launch that is lost or repeated must not reach the device.
         verify_linked(func)
         lowering = _Lowering(func, chip, architecture)
@@ -77,6 +77,19 @@ class LowerToDriverPass(ModulePass):
             parent.insert_op_before(made, func)
         func.detach()
         func.erase()
+
+
+def _linked_step(module: builtin.ModuleOp) -> FuncOp:
+    """The module's one linked step. PassFailedException for a step of another level."""
+    done = next((op for op in module.ops if isinstance(op, StepOp)), None)
+    if done is not None:
+        message = "lower-to-driver: expected a step of launches, got driver calls: it is lowered already"
+        raise PassFailedException(located(done, message))
+    func = step_function(module)
+    if LIFTED not in func.attributes and not launches(func):
+        message = "lower-to-driver: expected a step of launches, got tensors: link it, and plan its buffers, before"
+        raise PassFailedException(located(func, message))
+    return func
 
 
 def chip_of(target: TargetAttr) -> Chip:

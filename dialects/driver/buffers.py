@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.driver.attributes import (
@@ -135,24 +135,39 @@ class IoOp(BufferOp):
 @irdl_op_definition
 class StateOp(BufferOp):
     """
-    A table that outlives the step, zero before the first.
+    A table that outlives the step, zero before the first. `rows`: those that the step's position names one of, where
+    it does.
 
     Example:
     ```mlir
-    %keys = driver.state "layers.0.keys" bytes 65536
+    %keys = driver.state "layers.0.keys" rows 256 bytes 65536
     ```
     """
 
     name = "driver.state"
 
     state = prop_def(StringAttr)
+    rows = opt_prop_def(IntegerAttr[I64])
 
-    assembly_format = "$state `bytes` $bytes attr-dict"
+    assembly_format = "$state (`rows` $rows^)? `bytes` $bytes attr-dict"
 
-    def __init__(self, state: str, bytes: int) -> None:
+    def __init__(self, state: str, bytes: int, rows: int | None = None) -> None:
         super().__init__(
-            properties={"state": StringAttr(state), "bytes": IntegerAttr(bytes, i64)}, result_types=[BufferType()]
+            properties={
+                "state": StringAttr(state),
+                "rows": None if rows is None else IntegerAttr(rows, i64),
+                "bytes": IntegerAttr(bytes, i64),
+            },
+            result_types=[BufferType()],
         )
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.rows is not None and (self.rows.value.data < 1 or self.size % (4 * self.rows.value.data)):
+            raise VerifyException(
+                f"driver.state rows: expected a number of rows of whole values in {self.size} bytes, "
+                f"got {self.rows.value.data}"
+            )
 
 
 @irdl_op_definition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
@@ -30,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from lanelink.dialects.driver.attributes import AddressAttr, BufferType, NullAttr
-from lanelink.dialects.driver.buffers import buffer_of
+from lanelink.dialects.driver.buffers import SliceOp, buffer_of
 from lanelink.dialects.driver.modules import FunctionOp
 
 ArgumentAttr: TypeAlias = AddressAttr | NullAttr | IntegerAttr[I32] | FloatAttr[Float32Type]
@@ -160,6 +161,24 @@ class LaunchOp(IRDLOperation):
                     raise VerifyException(
                         f"driver.launch argument {k}: expected an offset inside the buffer's {held} bytes, "
                         f"got {argument.offset.data}"
+                    )
+
+        self._verify_slices()
+
+    def _verify_slices(self) -> None:
+        """Slices of one buffer that a launch is given lie apart: none of what it writes lies over what it reads."""
+        taken: dict[SSAValue, list[tuple[int, int]]] = {}
+        for buffer in dict.fromkeys(self.buffers):
+            if isinstance(buffer.owner, SliceOp):
+                first = buffer.owner.offset.value.data
+                taken.setdefault(buffer.owner.source, []).append((first, first + buffer.owner.size))
+        for ranges in taken.values():
+            ranges.sort()
+            for (first, end), (next_first, next_end) in pairwise(ranges):
+                if next_first < end:
+                    raise VerifyException(
+                        f"driver.launch: expected slices that lie apart, got bytes {first} to {end - 1} and "
+                        f"{next_first} to {next_end - 1} of one buffer"
                     )
 
     def _verify_extent(self, name: str, most: Extent) -> None:

@@ -135,9 +135,31 @@ class StepOp(IRDLOperation):
         for op in self.body.block.ops:
             if not isinstance(op, BufferOp | LaunchOp | ReturnOp):
                 raise VerifyException(f"{self._where}: expected buffers and launches inside, got {op.name}")
+        self._verify_tables()
+        self._verify_covers()
         self._verify_single()
         self._verify_io(rows)
         self._verify_results(rows)
+
+    def _verify_tables(self) -> None:
+        """The positions that a step's loop counts to are rows of every table that they name rows of."""
+        for op in self.body.block.ops:
+            if not isinstance(op, StateOp) or op.rows is None:
+                continue
+            rows = op.rows.value.data
+            if self.context is None or self.context.value.data > rows:
+                got = "none" if self.context is None else self.context.value.data
+                raise VerifyException(
+                    f"{self._where} context: expected at most the {rows} rows of state '{op.state.data}', got {got}"
+                )
+
+    def _verify_covers(self) -> None:
+        """Each lifted op is computed by one launch."""
+        count = Counter(n for launch in self.launches for n in launch.covers.get_values())
+        if repeated := sorted(n for n, times in count.items() if times > 1):
+            raise VerifyException(
+                f"{self._where}: expected each lifted op covered by one launch, got several for {repeated[:8]}"
+            )
 
     def _verify_single(self) -> None:
         """At most one of each buffer that a step has one of, and states by names of their own."""

@@ -26,6 +26,7 @@ from lanelink.dialects.launch.base import (
 )
 from lanelink.dialects.launch.functions import ActivationAttr
 from lanelink.dialects.launch.placement import check_unit
+from lanelink.dialects.tgraph.attributes import check_number
 
 
 class SharedOut(LeafLaunch, ABC):
@@ -118,6 +119,7 @@ class AttentionOp(Placed, SharedOut):
             buffer_shape(self.values, "launch.attention values"),
         )
         check_index(self.position, "launch.attention position")
+        check_number("launch.attention scale", self.scale)
         check_vector(self.sinks, "launch.attention sinks", heads)
         self.check_placed_results(self.out, self.quant, rows, heads * value_dim)
         self._verify_gate(rows, heads * value_dim)

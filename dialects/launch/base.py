@@ -15,8 +15,6 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import (
     I64,
     DenseArrayBase,
-    Float32Type,
-    FloatAttr,
     IntegerAttr,
     MemRefType,
     UnitAttr,
@@ -38,6 +36,9 @@ Fields = Mapping[str, SSAValue | Attribute | None]
 
 MOST_LIFTED = 2**31 - 1
 """The largest number of a lifted op that text may name."""
+
+MOST_INDEXED = 2**31 - 1
+"""The most rows, and values of one, that the i32 of a device counts."""
 
 SEGMENTS = "operandSegmentSizes"
 
@@ -295,11 +296,13 @@ def parse_covers(parser: Parser) -> list[int]:
 
 
 def buffer_shape(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, int]:
-    """(rows, width) of a static memref<RxWxELEMENT>."""
+    """(rows, width) of a static memref<RxWxELEMENT>, each a number that an index on the device can name."""
     kind = value.type
     if isa(kind, MemRefType[Attribute]) and kind.element_type == element:
         shape = kind.get_shape()
         if len(shape) == 2 and all(d > 0 for d in shape):
+            if max(shape) > MOST_INDEXED:
+                raise VerifyException(f"{what}: expected at most {MOST_INDEXED} rows and values a row, got {kind}")
             return shape[0], shape[1]
     raise VerifyException(f"{what}: expected a static memref<RxWx{element}>, got {kind}")
 
@@ -327,12 +330,6 @@ def check_index(value: SSAValue | None, what: str, count: int = 1) -> None:
     """Checks that an index, where given, is memref<COUNTxi32>."""
     if value is not None and value.type != MemRefType(i32, [count]):
         raise VerifyException(f"{what}: expected memref<{count}xi32>, got {value.type}")
-
-
-def check_eps(value: FloatAttr[Float32Type] | None, what: str) -> None:
-    """Checks that a norm's eps, where given, is a number of at least 0."""
-    if value is not None and not value.value.data >= 0:
-        raise VerifyException(f"{what}: expected at least 0, got {value.value.data}")
 
 
 def check_results(op: str, out: SSAValue | None, quant: SSAValue | None, shape: tuple[int, int]) -> None:

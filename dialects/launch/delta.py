@@ -25,10 +25,10 @@ from lanelink.dialects.launch.base import (
     LeafLaunch,
     buffer_shape,
     check,
-    check_eps,
     check_results,
     check_vector,
 )
+from lanelink.dialects.tgraph.attributes import check_number
 
 
 @irdl_op_definition
@@ -79,7 +79,7 @@ class L2NormOp(LeafLaunch):
     def verify_(self) -> None:
         shape = buffer_shape(self.x, "launch.l2norm x")
         check_groups("launch.l2norm cols", shape[1], self.cols.value.data)
-        check_eps(self.eps, "launch.l2norm eps")
+        check_number("launch.l2norm eps", self.eps, least=0)
         check("launch.l2norm out", shape, buffer_shape(self.out, "launch.l2norm out"))
 
 
@@ -134,7 +134,7 @@ class ConvOp(LeafLaunch):
         check_conv(self)
         if (self.l2_cols is None) != (self.eps is None):
             raise VerifyException("launch.conv: expected l2_cols and eps together, got one without the other")
-        check_eps(self.eps, "launch.conv eps")
+        check_number("launch.conv eps", self.eps, least=0)
 
 
 @irdl_op_definition
@@ -206,7 +206,7 @@ class ConvPartsOp(CompoundLaunch):
             raise VerifyException(f"launch.conv_parts: expected l2 norms of one width, got {sorted(normed)}")
         if bool(normed) != (self.eps is not None):
             raise VerifyException("launch.conv_parts: expected eps where a part has an l2 norm, and nowhere else")
-        check_eps(self.eps, "launch.conv_parts eps")
+        check_number("launch.conv_parts eps", self.eps, least=0)
 
 
 @irdl_op_definition
@@ -258,7 +258,7 @@ class DeltaOp(LeafLaunch):
             check(f"launch.delta {name}", (rows, width), buffer_shape(getattr(self, name), f"launch.delta {name}"))
         check("launch.delta state", (hv * d, d), buffer_shape(self.state, "launch.delta state"))
         check_vector(self.norm_weight, "launch.delta norm_weight", d)
-        check_eps(self.eps, "launch.delta eps")
+        check_number("launch.delta eps", self.eps, least=0)
         check_results("launch.delta", self.out, self.quant, (rows, hv * d))
         if self.out is not None:
             check("launch.delta out", (rows, hv * d), buffer_shape(self.out, "launch.delta out"))

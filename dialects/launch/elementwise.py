@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import LeafLaunch, buffer_shape, check, check_results
 from lanelink.dialects.launch.functions import ActivationAttr
-from lanelink.dialects.tgraph.attributes import Q8Type
+from lanelink.dialects.tgraph.attributes import Q8Type, check_number
 from lanelink.dialects.tgraph.elementwise import BinaryKindAttr
 
 
@@ -115,6 +115,7 @@ class ScaleOp(LeafLaunch):
     out = operand_def()
 
     def verify_(self) -> None:
+        check_number("launch.scale factor", self.factor)
         check("launch.scale out", buffer_shape(self.x, "launch.scale x"), buffer_shape(self.out, "launch.scale out"))
 
 

@@ -17,7 +17,7 @@ from lanelink.dialects.launch.base import (
     check_index,
     check_results,
 )
-from lanelink.dialects.tgraph.attributes import RowsType
+from lanelink.dialects.tgraph.attributes import RowsType, check_number
 
 
 def check_expansion(op: LatentKeysOp | LatentValuesOp, rows_are_outputs: bool) -> None:
@@ -164,6 +164,7 @@ class LatentAttendOp(SharedOut):
             buffer_shape(self.values, "launch.latent_attend values"),
         )
         check_index(self.position, "launch.latent_attend position")
+        check_number("launch.latent_attend scale", self.scale)
         check_results("launch.latent_attend", self.out, self.quant, (rows, heads * value_dim))
         if self.out is not None:
             check(

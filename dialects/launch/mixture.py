@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from lanelink.dialects.launch.base import activation_shape, buffer_shape, check, check_index, check_rows
 from lanelink.dialects.launch.placement import PlacedInUnits
 from lanelink.dialects.launch.products import check_format
-from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
+from lanelink.dialects.tgraph.attributes import Q8Type, RowsType, check_number
 from lanelink.dialects.tgraph.mixture import ExpertActivation, ExpertActivationAttr
 
 MOST_KEPT = 32
@@ -101,7 +101,11 @@ class MoeOp(PlacedInUnits):
         self._verify_router(rows, width, experts)
         self._verify_shared(width)
         if (self.act.data is ExpertActivation.CLAMPED_SWIGLU) != (self.limit is not None):
-            raise VerifyException("launch.moe limit: expected one with clamped_swiglu alone")
+            got = "none" if self.limit is None else self.limit.value.data
+            raise VerifyException(
+                f"launch.moe limit: expected one with clamped_swiglu alone, got {got} with {self.act.data.value}"
+            )
+        check_number("launch.moe limit", self.limit, above=0)
         check_index(self.at, "launch.moe at")
         self.check_units(self.out, rows, 1, width)
 

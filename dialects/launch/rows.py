@@ -24,12 +24,12 @@ from lanelink.dialects.launch.base import (
     CompoundLaunch,
     buffer_shape,
     check,
-    check_eps,
     check_index,
     check_results,
     check_vector,
 )
 from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
+from lanelink.dialects.tgraph.attributes import check_number
 
 
 @irdl_op_definition
@@ -81,8 +81,8 @@ class NormOp(ReadsUnits, PlacedInUnits):
                 check(f"launch.norm {name}", shape, buffer_shape(value, f"launch.norm {name}"))
         if (self.pre is None) != (self.pre_eps is None):
             raise VerifyException("launch.norm: expected pre and pre_eps together, got one without the other")
-        check_eps(self.eps, "launch.norm eps")
-        check_eps(self.pre_eps, "launch.norm pre_eps")
+        check_number("launch.norm eps", self.eps, least=0)
+        check_number("launch.norm pre_eps", self.pre_eps, least=0)
         check_vector(self.pre, "launch.norm pre", cols)
         check_vector(self.w, "launch.norm w", cols)
         check_index(self.at, "launch.norm at")
@@ -227,7 +227,7 @@ def check_side(side: RopeOp | RopeSideOp, holder: RopeOp | RopePartsOp, expected
     table_rows, _ = buffer_shape(holder.cos, f"{holder.name} cos")
     if table_rows < rows:
         raise VerifyException(f"{holder.name} tables: expected at least {rows} rows, got {table_rows}")
-    check_eps(side.norm_eps, f"{side.name} norm_eps")
+    check_number(f"{side.name} norm_eps", side.norm_eps, least=0)
     check_vector(side.norm, f"{side.name} norm", head_dim)
     if side.norm is not None and side.norm_eps is None:
         raise VerifyException(f"{side.name}: expected norm_eps beside norm, got none")

@@ -10,7 +10,7 @@ from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def,
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
-from lanelink.dialects.tgraph.attributes import RowsType
+from lanelink.dialects.tgraph.attributes import RowsType, check_number
 
 
 @irdl_op_definition
@@ -42,6 +42,7 @@ class GatherOp(LeafLaunch):
             cols = buffer_shape(self.table, "launch.gather table")[1]
         rows, width = buffer_shape(self.out, "launch.gather out")
         check("launch.gather out width", cols, width)
+        check_number("launch.gather scale", self.scale)
         check_index(self.index, "launch.gather index", rows)
 
 

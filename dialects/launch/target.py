@@ -44,6 +44,10 @@ class NumericsAttr(EnumAttribute[Numerics], SpacedOpaqueSyntaxAttribute):
     name = "launch.numerics"
 
 
+SIZES = (("capability", 80, 999), ("sms", 1, 4096), ("shared", 48, 1024))
+"""A target's fields, the least and the most of each: from Ampere on, and well past any chip so far."""
+
+
 @irdl_attr_definition
 class TargetAttr(ParametrizedAttribute):
     """
@@ -80,12 +84,10 @@ class TargetAttr(ParametrizedAttribute):
         return bool(self.batch.data)
 
     def verify(self) -> None:
-        if self.capability.data < 80:
-            raise VerifyException(f"target capability: expected 80 (Ampere) or later, got {self.capability.data}")
-        if self.sms.data < 1:
-            raise VerifyException(f"target sms: expected at least 1, got {self.sms.data}")
-        if self.shared.data < 48:
-            raise VerifyException(f"target shared: expected at least 48 KiB, got {self.shared.data}")
+        for field, least, most in SIZES:
+            got: IntAttr = getattr(self, field)
+            if not least <= got.data <= most:
+                raise VerifyException(f"target {field}: expected {least} to {most}, got {got.data}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

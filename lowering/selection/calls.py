@@ -51,9 +51,13 @@ class Address:
 
 @dataclass(frozen=True)
 class I32:
-    """A signed 32-bit argument."""
+    """A signed 32-bit argument. Raises SelectionError for a number of more bits."""
 
     value: int
+
+    def __post_init__(self) -> None:
+        if not -(2**31) <= self.value < 2**31:
+            raise SelectionError("kernel argument", "a whole number of 32 bits", self.value)
 
 
 @dataclass(frozen=True)

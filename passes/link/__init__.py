@@ -10,12 +10,13 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Integ
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.dialects.launch import AllocOp
 from lanelink.dialects.launch.step import LIFTED, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.fused import leaves
-from lanelink.dialects.tgraph.step import step_function, step_io, step_return, verify_dominance
+from lanelink.dialects.tgraph.step import located, step_function, step_io, step_return, verify_dominance
 from lanelink.passes.link.linker import Linker, buffer_type
 from lanelink.passes.shim import MakeShim, Shim
 
@@ -34,8 +35,11 @@ class LinkPass(ModulePass):
     """What makes the shim of the module's target. A compiler with a lane of its own overrides it in a subclass."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        verify_dominance(op)
         func = step_function(op)
+        if LIFTED in func.attributes:
+            message = f"{self.name}: expected a step of tensors, got launches: it is linked already"
+            raise PassFailedException(located(func, message))
+        verify_dominance(op)
         linked = link(func, self.make_shim(module_target(op)))
         parent = func.parent_block()
         assert parent is not None

@@ -1,6 +1,9 @@
 """`lanelink` as a user meets it: import, run, and every kind of bad input."""
 
 import json
+import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -164,3 +167,15 @@ def test_numbers_are_plain_digits(n: str, capsys: pytest.CaptureFixture[str]) ->
     err = capsys.readouterr().err
     assert "_count" not in err
     assert len(err) < 1000
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"lanelink {metadata.version('lanelink')}\n"
+
+
+def test_as_a_module() -> None:
+    ran = subprocess.run([sys.executable, "-m", "lanelink", "run"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and ran.stderr.startswith("usage: lanelink run"), ran.stderr

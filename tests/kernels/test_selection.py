@@ -238,3 +238,9 @@ def test_the_narrowest_entry_of_attention_is_taken(spec: AttentionSpec, name: st
 def test_a_fixed_row_becomes_part_of_the_address() -> None:
     call = select(replace(GEMV, parts=(replace(PART, y=replace(Y, row=3)),)), H200)
     assert Address("y", 3 * 4096 * 4) in call.arguments
+
+
+def test_an_argument_of_more_bits_is_refused() -> None:
+    with pytest.raises(SelectionError, match="kernel argument: expected a whole number of 32 bits, got 2147483648"):
+        I32(2**31)
+    assert I32(-(2**31)).value == -(2**31)

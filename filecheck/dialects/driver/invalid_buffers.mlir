@@ -150,3 +150,13 @@ driver.step @values_by_another_view rows 1 {
   %n = driver.constant #tgraph.checkpoint<"w", values offset 0 sizes [3] strides [1]> as #driver.values<4x8> bytes 128
   driver.return
 }
+
+// -----
+
+// rows_of_parts_of_values
+// CHECK: driver.state rows: expected a number of rows of whole values in 64 bytes, got 3
+driver.step @rows_of_parts_of_values rows 1 context 3 {
+  %t = driver.io token bytes 4
+  %a = driver.state "s" rows 3 bytes 64
+  driver.return
+}

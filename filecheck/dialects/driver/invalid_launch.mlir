@@ -234,3 +234,19 @@ driver.step @function_without_a_module rows 1 {
   driver.launch @f(%a, 1 : i32, 1.0 : f32) grid (1, 1, 1) block (32, 1, 1) covers []
   driver.return
 }
+
+// -----
+
+// slices_over_each_other
+// CHECK: driver.launch: expected slices that lie apart, got bytes 0 to 63 and 32 to 95 of one buffer
+driver.module @m compute_90 {
+  driver.function @f(i64, i64, i64)
+}
+driver.step @slices_over_each_other rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 256
+  %x = driver.slice %a[0] bytes 64
+  %y = driver.slice %a[32] bytes 64
+  driver.launch @m::@f(%x, %y, %x) grid (1, 1, 1) block (32, 1, 1) covers []
+  driver.return
+}

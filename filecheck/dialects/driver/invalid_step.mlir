@@ -121,3 +121,37 @@ driver.step @no_return rows 1 {
 // CHECK: 'driver.return' expects parent op 'driver.step'
 %a = "test.op"() : () -> !driver.buffer
 driver.return chosen %a
+
+// -----
+
+// context_past_a_table
+// CHECK: driver.step @context_past_a_table context: expected at most the 8 rows of state 'keys', got 16
+driver.step @context_past_a_table rows 1 context 16 {
+  %t = driver.io token bytes 4
+  %a = driver.state "keys" rows 8 bytes 256
+  driver.return
+}
+
+// -----
+
+// table_without_a_context
+// CHECK: driver.step @table_without_a_context context: expected at most the 8 rows of state 'keys', got none
+driver.step @table_without_a_context rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.state "keys" rows 8 bytes 256
+  driver.return
+}
+
+// -----
+
+// covered_twice
+// CHECK: driver.step @covered_twice: expected each lifted op covered by one launch, got several for [3]
+driver.module @m compute_90 {
+  driver.function @f(i64)
+}
+driver.step @covered_twice rows 1 {
+  %t = driver.io token bytes 4
+  driver.launch @m::@f(%t) grid (1, 1, 1) block (32, 1, 1) covers [2, 3]
+  driver.launch @m::@f(%t) grid (1, 1, 1) block (32, 1, 1) covers [3, 4]
+  driver.return
+}

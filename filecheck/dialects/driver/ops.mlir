@@ -14,7 +14,7 @@ driver.step @step rows 2 context 256 {
   %logits = driver.slice %x[512] bytes 512
   %token = driver.io token bytes 8
   %position = driver.io position bytes 4
-  %keys = driver.state "layers.0.keys" bytes 65536
+  %keys = driver.state "layers.0.keys" rows 256 bytes 65536
   %w = driver.constant #tgraph.checkpoint<"lm \"head\"\n"> as #driver.planes<q8_0, 64x128> bytes 8704
   %n = driver.constant #tgraph.checkpoint<"norm"> as #driver.values<128> bytes 512
   %cos = driver.constant #tgraph.rope_table<cos, [1.000000e+00, 0.1], scale 1.000000e+00> as #driver.values<256x2> bytes 2048
@@ -43,7 +43,7 @@ driver.step @bare rows 1 {
 // CHECK-NEXT:   %logits = driver.slice %x[512] bytes 512
 // CHECK-NEXT:   %token = driver.io token bytes 8
 // CHECK-NEXT:   %position = driver.io position bytes 4
-// CHECK-NEXT:   %keys = driver.state "layers.0.keys" bytes 65536
+// CHECK-NEXT:   %keys = driver.state "layers.0.keys" rows 256 bytes 65536
 // CHECK-NEXT:   %w = driver.constant #tgraph.checkpoint<"lm \22head\22\0A"> as #driver.planes<q8_0, 64x128> bytes 8704
 // CHECK-NEXT:   %n = driver.constant #tgraph.checkpoint<"norm"> as #driver.values<128> bytes 512
 // CHECK-NEXT:   %cos = driver.constant #tgraph.rope_table<cos, [1.000000e+00, 1.000000e-01], scale 1.000000e+00> as #driver.values<256x2> bytes 2048

@@ -132,3 +132,12 @@ func.func @row_of_quants_of_another_width(%q: memref<1x128xf32>, %keys: memref<8
   launch.attention(q = %q : memref<1x128xf32>, keys = %keys : memref<8x64xf32>, values = %values : memref<8x32xf32>, position = %position : memref<1xi32>, quant = %quant : !tgraph.q8<4x128>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 16 : i64, scale = 1.000000e+00 : f32, row = 1 : i64} covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "scores_scaled_by_no_number"
+// CHECK: | Operation does not verify: launch.attention scale: expected a finite number, got inf
+func.func @scores_scaled_by_no_number(%q: memref<1x64xf32>, %k: memref<16x32xf32>, %p: memref<1xi32>, %y: memref<1x64xf32>) {
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<16x32xf32>, values = %k : memref<16x32xf32>, position = %p : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 2 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 0x7f800000 : f32} covers [0]
+  func.return
+}

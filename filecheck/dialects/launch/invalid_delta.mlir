@@ -28,7 +28,7 @@ func.func @l2norm_of_groups_that_do_not_divide(%x: memref<1x64xf32>, %y: memref<
 // -----
 
 // CHECK: sym_name = "l2norm_of_a_negative_eps"
-// CHECK: | Operation does not verify: launch.l2norm eps: expected at least 0, got -9.999999974752427e-07
+// CHECK: | Operation does not verify: launch.l2norm eps: expected a finite number of at least 0, got -9.999999974752427e-07
 func.func @l2norm_of_a_negative_eps(%x: memref<1x64xf32>, %y: memref<1x64xf32>) {
   launch.l2norm(x = %x : memref<1x64xf32>, out = %y : memref<1x64xf32>) {cols = 32 : i64, eps = -1.000000e-06 : f32} covers [3]
   func.return

@@ -150,3 +150,12 @@ func.func @quant_into_f32(%x: memref<2x64xf32>, %quant: memref<2x64xf32>) {
   launch.quant(x = %x : memref<2x64xf32>, quant = %quant : memref<2x64xf32>) covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "scale_by_no_number"
+// CHECK: | Operation does not verify: launch.scale factor: expected a finite number, got inf
+func.func @scale_by_no_number(%x: memref<2x64xf32>, %out: memref<2x64xf32>) {
+  launch.scale(x = %x : memref<2x64xf32>, out = %out : memref<2x64xf32>) {factor = 0x7f800000 : f32} covers [0]
+  func.return
+}

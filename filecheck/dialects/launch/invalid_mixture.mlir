@@ -19,9 +19,27 @@ func.func @experts_of_another_width(%x: memref<1x128xf32>, %r: !tgraph.rows<bf16
 // -----
 
 // CHECK: sym_name = "limit_of_no_clamp"
-// CHECK: | Operation does not verify: launch.moe limit: expected one with clamped_swiglu alone
+// CHECK: | Operation does not verify: launch.moe limit: expected one with clamped_swiglu alone, got 7.0 with silu
 func.func @limit_of_no_clamp(%x: memref<1x128xf32>, %r: !tgraph.rows<bf16, 4x128, transposed>, %g: !tgraph.rows<bf16, 256x128, transposed>, %u: !tgraph.rows<bf16, 256x128, transposed>, %d: !tgraph.rows<bf16, 512x64, transposed>, %y: memref<1x128xf32>) {
   launch.moe(x = %x : memref<1x128xf32>, router = %r : !tgraph.rows<bf16, 4x128, transposed>, gate = %g : !tgraph.rows<bf16, 256x128, transposed>, up = %u : !tgraph.rows<bf16, 256x128, transposed>, down = %d : !tgraph.rows<bf16, 512x64, transposed>, out = %y : memref<1x128xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 64 : i64, limit = 7.0 : f32} covers [7]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "clamp_of_no_limit"
+// CHECK: | Operation does not verify: launch.moe limit: expected one with clamped_swiglu alone, got none with clamped_swiglu
+func.func @clamp_of_no_limit(%x: memref<1x128xf32>, %r: !tgraph.rows<bf16, 4x128, transposed>, %g: !tgraph.rows<bf16, 256x128, transposed>, %u: !tgraph.rows<bf16, 256x128, transposed>, %d: !tgraph.rows<bf16, 512x64, transposed>, %y: memref<1x128xf32>) {
+  launch.moe(x = %x : memref<1x128xf32>, router = %r : !tgraph.rows<bf16, 4x128, transposed>, gate = %g : !tgraph.rows<bf16, 256x128, transposed>, up = %u : !tgraph.rows<bf16, 256x128, transposed>, down = %d : !tgraph.rows<bf16, 512x64, transposed>, out = %y : memref<1x128xf32>) {act = #tgraph<expert_activation clamped_swiglu>, experts = 4 : i64, top_k = 2 : i64, hidden = 64 : i64} covers [7]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "limit_past_every_number"
+// CHECK: | Operation does not verify: launch.moe limit: expected a finite number of more than 0, got inf
+func.func @limit_past_every_number(%x: memref<1x128xf32>, %r: !tgraph.rows<bf16, 4x128, transposed>, %g: !tgraph.rows<bf16, 256x128, transposed>, %u: !tgraph.rows<bf16, 256x128, transposed>, %d: !tgraph.rows<bf16, 512x64, transposed>, %y: memref<1x128xf32>) {
+  launch.moe(x = %x : memref<1x128xf32>, router = %r : !tgraph.rows<bf16, 4x128, transposed>, gate = %g : !tgraph.rows<bf16, 256x128, transposed>, up = %u : !tgraph.rows<bf16, 256x128, transposed>, down = %d : !tgraph.rows<bf16, 512x64, transposed>, out = %y : memref<1x128xf32>) {act = #tgraph<expert_activation clamped_swiglu>, experts = 4 : i64, top_k = 2 : i64, hidden = 64 : i64, limit = 0x7f800000 : f32} covers [7]
   func.return
 }
 

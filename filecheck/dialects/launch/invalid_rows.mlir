@@ -73,7 +73,7 @@ func.func @norm_pre_eps_without_pre(%x: memref<2x64xf32>, %out: memref<2x64xf32>
 // -----
 
 // CHECK: sym_name = "norm_eps_below_zero"
-// CHECK: | Operation does not verify: launch.norm eps: expected at least 0, got -1.0
+// CHECK: | Operation does not verify: launch.norm eps: expected a finite number of at least 0, got -1.0
 func.func @norm_eps_below_zero(%x: memref<2x64xf32>, %out: memref<2x64xf32>) {
   launch.norm(x = %x : memref<2x64xf32>, out = %out : memref<2x64xf32>) {cols = 64 : i64, eps = -1.0 : f32} covers [0]
   func.return
@@ -82,7 +82,7 @@ func.func @norm_eps_below_zero(%x: memref<2x64xf32>, %out: memref<2x64xf32>) {
 // -----
 
 // CHECK: sym_name = "norm_eps_that_is_no_number"
-// CHECK: | Operation does not verify: launch.norm eps: expected at least 0, got nan
+// CHECK: | Operation does not verify: launch.norm eps: expected a finite number of at least 0, got nan
 func.func @norm_eps_that_is_no_number(%x: memref<2x64xf32>, %out: memref<2x64xf32>) {
   launch.norm(x = %x : memref<2x64xf32>, out = %out : memref<2x64xf32>) {cols = 64 : i64, eps = 0x7fc00000 : f32} covers [0]
   func.return
@@ -91,7 +91,7 @@ func.func @norm_eps_that_is_no_number(%x: memref<2x64xf32>, %out: memref<2x64xf3
 // -----
 
 // CHECK: sym_name = "norm_pre_eps_below_zero"
-// CHECK: | Operation does not verify: launch.norm pre_eps: expected at least 0, got -0.5
+// CHECK: | Operation does not verify: launch.norm pre_eps: expected a finite number of at least 0, got -0.5
 func.func @norm_pre_eps_below_zero(%x: memref<2x64xf32>, %out: memref<2x64xf32>, %pre: memref<64xf32>) {
   launch.norm(x = %x : memref<2x64xf32>, out = %out : memref<2x64xf32>, pre = %pre : memref<64xf32>) {cols = 64 : i64, pre_eps = -0.5 : f32, eps = 1.000000e-06 : f32} covers [0]
   func.return
@@ -235,7 +235,7 @@ func.func @rope_norm_without_eps(%x: memref<2x64xf32>, %cos: memref<8x16xf32>, %
 // -----
 
 // CHECK: sym_name = "rope_eps_below_zero"
-// CHECK: | Operation does not verify: launch.rope norm_eps: expected at least 0, got -1.0
+// CHECK: | Operation does not verify: launch.rope norm_eps: expected a finite number of at least 0, got -1.0
 func.func @rope_eps_below_zero(%x: memref<2x64xf32>, %cos: memref<8x16xf32>, %sin: memref<8x16xf32>, %position: memref<1xi32>, %out: memref<2x64xf32>) {
   launch.rope(x = %x : memref<2x64xf32>, cos = %cos : memref<8x16xf32>, sin = %sin : memref<8x16xf32>, position = %position : memref<1xi32>, out = %out : memref<2x64xf32>) {norm_eps = -1.0 : f32, heads = 2 : i64, head_dim = 32 : i64, half = 16 : i64} covers [0]
   func.return
@@ -332,5 +332,23 @@ func.func @rope_side_out_of_another_shape(%x: memref<2x64xf32>, %u: memref<1x64x
   launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
   launch.rope_side(x = %x : memref<2x64xf32>, out = %z : memref<1x64xf32>) {heads = 2 : i64} covers [0]
   }
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "norm_eps_past_every_number"
+// CHECK: | Operation does not verify: launch.norm eps: expected a finite number of at least 0, got inf
+func.func @norm_eps_past_every_number(%x: memref<2x64xf32>, %out: memref<2x64xf32>) {
+  launch.norm(x = %x : memref<2x64xf32>, out = %out : memref<2x64xf32>) {cols = 64 : i64, eps = 0x7f800000 : f32} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "norm_of_more_rows_than_an_index_names"
+// CHECK: | Operation does not verify: launch.norm x: expected at most 2147483647 rows and values a row, got memref<2147483648x64xf32>
+func.func @norm_of_more_rows_than_an_index_names(%x: memref<2147483648x64xf32>, %out: memref<2147483648x64xf32>) {
+  launch.norm(x = %x : memref<2147483648x64xf32>, out = %out : memref<2147483648x64xf32>) {cols = 64 : i64, eps = 1.0 : f32} covers [0]
   func.return
 }

@@ -213,3 +213,21 @@ func.func @advance_to_two_positions(%x: memref<1xi32>, %out: memref<2xi32>) {
   launch.advance(x = %x : memref<1xi32>, out = %out : memref<2xi32>) {by = 1 : i64} covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "gather_scaled_by_no_number"
+// CHECK: | Operation does not verify: launch.gather scale: expected a finite number, got nan
+func.func @gather_scaled_by_no_number(%table: !tgraph.rows<bf16, 16x64>, %index: memref<2xi32>, %out: memref<2x64xf32>) {
+  launch.gather(table = %table : !tgraph.rows<bf16, 16x64>, index = %index : memref<2xi32>, out = %out : memref<2x64xf32>) {scale = 0x7fc00000 : f32} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "row_set_in_more_rows_than_an_index_names"
+// CHECK: | Operation does not verify: launch.set_row out: expected at most 2147483647 rows and values a row, got memref<2147483649x64xf32>
+func.func @row_set_in_more_rows_than_an_index_names(%r: memref<1x64xf32>, %t: memref<2147483649x64xf32>) {
+  launch.set_row(source = %r : memref<1x64xf32>, out = %t : memref<2147483649x64xf32>) {row = 2147483648 : i64} covers [0]
+  func.return
+}

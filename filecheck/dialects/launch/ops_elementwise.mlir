@@ -48,9 +48,9 @@ func.func @unary(%x: memref<2x64xf32>, %y: memref<2x64xf32>) {
   // GENERIC-NEXT: "launch.scale"(%x, %y) <{factor = 11.3137083 : f32, covers = array<i64: 0>}> : (memref<2x64xf32>, memref<2x64xf32>) -> ()
   launch.scale(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {factor = 11.3137083 : f32} covers [0]
   // Every bit of a factor is kept.
-  // CHECK-NEXT: launch.scale(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {factor = 0x7fc01234 : f32} covers [0]
-  // GENERIC-NEXT: "launch.scale"(%x, %y) <{factor = 0x7fc01234 : f32, covers = array<i64: 0>}> : (memref<2x64xf32>, memref<2x64xf32>) -> ()
-  launch.scale(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {factor = 0x7fc01234 : f32} covers [0]
+  // CHECK-NEXT: launch.scale(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {factor = 0.333333343 : f32, note = 0x7fc01234 : f32} covers [0]
+  // GENERIC-NEXT: "launch.scale"(%x, %y) <{factor = 0.333333343 : f32, covers = array<i64: 0>}> {note = 0x7fc01234 : f32} : (memref<2x64xf32>, memref<2x64xf32>) -> ()
+  launch.scale(x = %x : memref<2x64xf32>, out = %y : memref<2x64xf32>) {factor = 0.333333343 : f32, note = 0x7fc01234 : f32} covers [0]
   func.return
 }
 

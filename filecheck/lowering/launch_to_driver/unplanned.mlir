@@ -22,3 +22,19 @@ func.func @step(
   %b: memref<1xi32> {tgraph.position}) attributes {launch.lifted = 0 : i64, launch.arena = 0 : i64} {
   func.return
 }
+
+// -----
+
+// CHECK: lower-to-driver: expected a step of launches, got tensors: link it, and plan its buffers, before
+func.func @step(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>) -> tensor<1x64xf32> {
+  %y = tgraph.silu %x : tensor<1x64xf32> -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
+// -----
+
+// CHECK: lower-to-driver: expected a step of launches, got driver calls: it is lowered already
+driver.step @step rows 1 {
+  %t = driver.io token bytes 4
+  driver.return
+}
