@@ -1,0 +1,66 @@
+"""Attention layers through all levels: the shipped kernels leave what the lifted ops leave, step after step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from attention_steps import VOCABULARY, attention_step
+from emulated import Emulated
+from levels import RELATIVE, parsed
+
+from lanelink.dialects import launch
+from lanelink.dialects.launch.target import TARGET, Numerics, preset
+from lanelink.pipeline import Level, lower
+
+FORMATS = {Numerics.DEQUANT: "bf16", Numerics.INT8: "q8_0", Numerics.TWO_PASS_INT8: "q8_0"}
+
+
+def emulated(layers: Sequence[str], rows: int, numerics: Numerics, context: int = 16) -> Emulated:
+    """A scheduled step of these layers, its matrices in the format that the numerics are for."""
+    module = parsed(attention_step(layers, rows, context, FORMATS[numerics]))
+    module.attributes[TARGET] = preset("h200", numerics)
+    return Emulated(module, linked=lower(module, Level.SCHEDULED))
+
+
+def check_steps(ready: Emulated, rows: int, numerics: Numerics, steps: int = 4) -> None:
+    """Each side starts from what it left itself, so that a step's rounding is added to the ones before."""
+    rng = np.random.default_rng(rows)
+    for step in range(1, steps + 1):
+        ready.check_step(rng.integers(0, VOCABULARY, rows).tolist(), step * RELATIVE[numerics])
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("numerics", [Numerics.DEQUANT, Numerics.INT8], ids=lambda n: n.value)
+@pytest.mark.parametrize("layer", ["gated", "batch", "sinks", "latent"])
+def test_layers_step_after_step(layer: str, numerics: Numerics, rows: int) -> None:
+    """The second layer of sinks has a window, of 4 positions, which slides from the fifth on."""
+    check_steps(emulated([layer, layer], rows, numerics), rows, numerics, steps=5 if rows == 1 else 3)
+
+
+def test_layers_of_every_kind_one_after_another() -> None:
+    check_steps(emulated(["gated", "latent", "sinks", "batch"], 2, Numerics.TWO_PASS_INT8), 2, Numerics.TWO_PASS_INT8)
+
+
+@pytest.mark.parametrize(("numerics", "steps"), [(Numerics.DEQUANT, 2), (Numerics.INT8, 1)])
+def test_a_wide_chunk_of_latent_rows_runs_expanded(numerics: Numerics, steps: int) -> None:
+    """65 rows, the fewest that cost less so at these sizes; the second chunk begins inside the table."""
+    ready = emulated(["latent"], 65, numerics, context=132)
+    kinds = {type(op) for op in ready.launches()}
+    assert kinds >= {launch.LatentKeysOp, launch.LatentValuesOp, launch.LatentAttendOp}
+    assert not kinds & {launch.AttentionOp, launch.HeadGemvOp}
+    check_steps(ready, 65, numerics, steps)
+
+
+def test_a_gated_attention_is_one_launch() -> None:
+    """Its gate is applied, and its result quantized, where it is stored; a batch's rows land where they are read."""
+    for layer, rows in (("gated", 1), ("batch", 3)):
+        found = emulated([layer], rows, Numerics.INT8).launches()
+        attentions = [op for op in found if isinstance(op, launch.AttentionOp)]
+        assert len(attentions) == rows
+        assert all(op.gate is not None and op.quant is not None and op.out is None for op in attentions)
+        assert not any(isinstance(op, launch.QuantOp) for op in found)
+        assert not any(isinstance(op, launch.BinaryOp) and op.gate is not None for op in found)
+        # Rows are set in tables alone, keys and values.
+        assert sum(isinstance(op, launch.SetRowOp) for op in found) == (2 * rows if layer == "batch" else 0)
