@@ -269,10 +269,11 @@ def prepare(
     context: int = 128,
     quantize: Format | None = None,
     numerics: Numerics | None = None,
+    rope_format: Format = Format.BF16,
 ) -> Prepared:
-    """A checkpoint of tests/models as a plan. Rotation frequencies are those of its oracle's program."""
+    """A checkpoint of tests/models as a plan. Rotation frequencies are those of the trained ones' oracles' program."""
     step = import_checkpoint(
-        MODELS / model, context=context, quantize=quantize, numerics=numerics, rope_format=Format.BF16
+        MODELS / model, context=context, quantize=quantize, numerics=numerics, rope_format=rope_format
     )
     module = lower(step, Level.SCHEDULED)
     for each in (PlanBuffersPass(), LowerToDriverPass(architecture=architecture)):

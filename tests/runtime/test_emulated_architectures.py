@@ -8,29 +8,59 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lanelink.dialects.formats import Format
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 
 MODELS = Path(__file__).parent.parent / "models"
 TOKENS = 8
+POSITIONS = 8
 
-CASES = [
+TRAINED = [
+    ("qwen2_moe", "compute_80"),
+    ("qwen3_moe", "compute_90"),
+    ("qwen3_next", "compute_80"),
+    ("gpt_oss", "compute_90"),
     ("gemma3_text", "compute_90"),
+    ("deepseek_v2", "compute_80"),
 ]
 """Beside the dense families' (test_emulator_tokens.py); each build of the kernels some of the time."""
 
+SHAPES = [
+    ("qwen2_moe_dense", "compute_90"),
+    ("qwen3_moe_dense", "compute_80"),
+    ("qwen3_next_three", "compute_90"),
+    ("gpt_oss_window", "compute_80"),
+    ("gemma3_pattern", "compute_80"),
+    ("deepseek_v2_lite", "compute_90"),
+    ("qwen2_window", "compute_80"),
+]
+"""Shapes that the trained models do not have (tests/models/README.md)."""
 
-@pytest.mark.parametrize(("model", "architecture"), CASES)
-def test_tokens_and_logits(prepared: Any, model: str, architecture: str) -> None:
-    """The shortest of the oracle's prompts, then tokens of the device's own choice."""
-    ready = prepared(model, architecture=architecture)
-    with np.load(MODELS / model / "oracle.npz") as oracle:
-        p = min(range(3), key=lambda p: len(oracle[f"prompt{p}"]))
-        prompt, rows, expected = (oracle[name] for name in (f"prompt{p}", f"prompt{p}_logits", f"greedy{p}"))
+
+def check(ready: Any, prompt: list[int], logits: Any, greedy: list[int]) -> None:
+    """A prompt token by token, then tokens of the device's own choice."""
     backend = EmulatorBackend(ready.plan, ready.loader)
     backend.reset()
-    for row, id in zip(rows, prompt.tolist(), strict=True):
+    for row, id in zip(logits, prompt, strict=True):
         backend.step(id)
-        # What is left is the order of f32 sums; logits of up to 40 in steps of 4e-6.
+        # What is left is the order of f32 sums, and exponentials by the device's approximation (2^-22, relative).
         np.testing.assert_allclose(backend.logits()[0], row, atol=2e-4, rtol=0)
-    ids = [int(backend.chosen()[0]), *backend.decode(TOKENS - 1)]
-    assert ids == expected[:TOKENS].tolist()
+    assert [int(backend.chosen()[0]), *backend.decode(len(greedy) - 1)] == greedy
+
+
+@pytest.mark.parametrize(("model", "architecture"), TRAINED)
+def test_tokens_and_logits(prepared: Any, model: str, architecture: str) -> None:
+    """The shortest of the oracle's prompts."""
+    with np.load(MODELS / model / "oracle.npz") as oracle:
+        p = min(range(3), key=lambda p: len(oracle[f"prompt{p}"]))
+        prompt, logits, greedy = (oracle[name] for name in (f"prompt{p}", f"prompt{p}_logits", f"greedy{p}"))
+    check(prepared(model, architecture=architecture), prompt.tolist(), logits, greedy[:TOKENS].tolist())
+
+
+@pytest.mark.parametrize(("name", "architecture"), SHAPES)
+def test_other_shapes(prepared: Any, name: str, architecture: str) -> None:
+    """The prompt's first positions: past windows of 5, and what an emulator has time for."""
+    with np.load(MODELS / "shapes" / name / "oracle.npz") as oracle:
+        prompt, logits = oracle["prompt"][:POSITIONS], oracle["logits"][:POSITIONS]
+    ready = prepared(f"shapes/{name}", architecture=architecture, rope_format=Format.F32)
+    check(ready, prompt.tolist(), logits, [int(logits[-1].argmax())])
