@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
+from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
@@ -70,11 +71,14 @@ def import_checkpoint(
     _check_options(path, config, context, rows)
     if quantize is not None:
         weights = QuantizedWeights(weights, quantize)
-    func, formats = _step(config, weights, context, rows, rope_format)
-    if numerics is None:
-        numerics = Numerics.INT8 if any(format.is_block for format in formats) else Numerics.DEQUANT
-    module = ModuleOp([func], {TARGET: preset(target, numerics)})
-    module.verify()
+    try:
+        func, formats = _step(config, weights, context, rows, rope_format)
+        if numerics is None:
+            numerics = Numerics.INT8 if any(format.is_block for format in formats) else Numerics.DEQUANT
+        module = ModuleOp([func], {TARGET: preset(target, numerics)})
+        module.verify()
+    except VerifyException as error:  # sizes each of which may be, and whose products may not
+        raise CheckpointError(f"{path}: expected sizes that a step can have, got: {error}") from None
     return module
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from math import log, sqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from configs import attention, config
+from configs import NAMES, attention, config, values_of
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.dialects.formats import Format
@@ -254,3 +258,34 @@ def test_missing_tensor(tmp_path: Path, model: str, tensor: str):
     (path / "model.safetensors").write_bytes(data.replace(f'"{tensor}"'.encode(), b'"' + renamed + b'"'))
     with pytest.raises(CheckpointError, match=f"expected a tensor '{tensor}'"):
         import_checkpoint(path, context=64)
+
+
+SIZES = [
+    *("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim", "vocab_size"),
+    *("moe_intermediate_size", "num_experts", "num_local_experts", "n_routed_experts", "num_experts_per_tok"),
+    *("shared_expert_intermediate_size", "n_shared_experts", "kv_lora_rank", "q_lora_rank", "qk_nope_head_dim"),
+    *("qk_rope_head_dim", "v_head_dim", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim"),
+    *("linear_value_head_dim", "linear_conv_kernel_dim", "sliding_window", "n_group", "topk_group"),
+]
+
+
+@settings(max_examples=100, deadline=2000)
+@given(
+    family=st.sampled_from(list(NAMES)),
+    keys=st.dictionaries(
+        st.sampled_from(SIZES), st.sampled_from([1, 2, 3, 7, 64, 16384, 65536, 2**31 - 1]), min_size=1, max_size=4
+    ),
+)
+@example(family="gpt_oss", keys=dict.fromkeys(["hidden_size", "intermediate_size"], 2**31 - 1))
+@example(family="qwen3_next", keys={"hidden_size": 2**31 - 1, "linear_num_value_heads": 2**31 - 1})
+def test_sizes_of_any_kind_import_or_say_why(family: str, keys: dict[str, int]):
+    """Products of four such sizes are past any index."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "config.json"
+        path.write_text(json.dumps(values_of(family, num_hidden_layers=2, **keys)))
+        try:
+            module = import_checkpoint(path, no_weights=True)
+        except CheckpointError as error:
+            assert "expected" in str(error) and "got" in str(error) and "\n" not in str(error)
+        else:
+            module.verify()
