@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from checkpoints import interpreter, prompt_step
 
 from lanelink.dialects.formats import Format
-from lanelink.frontend.hugging_face import open_directory
-from lanelink.frontend.importer import import_checkpoint
-from lanelink.lowering.interpreters.reference import StepInterpreter, zero_inputs
-from lanelink.lowering.weights import resolve
+from lanelink.lowering.interpreters.reference import zero_inputs
 
 MODELS = Path(__file__).parents[1] / "models"
 FAMILIES = tuple(sorted(path.parent.name for path in MODELS.glob("*/oracle.npz")))
-CONTEXT = 128
 
 Array = npt.NDArray[Any]
 
@@ -29,24 +26,13 @@ def oracle(family: str) -> dict[str, Array]:
         return {name: file[name] for name in file.files}
 
 
-def interpreter(family: str, **options: Any) -> StepInterpreter:
-    module = import_checkpoint(MODELS / family, context=CONTEXT, **options)
-    return StepInterpreter(module, resolve(module, open_directory(MODELS / family)))
-
-
-def prompt_step(family: str, prompt: Array, **options: Any) -> list[Array]:
-    """The results of one step over a whole prompt."""
-    step = interpreter(family, rows=len(prompt), **options)
-    return step.run([prompt.astype(np.int32), *zero_inputs(step.func)[1:]])
-
-
 @pytest.mark.parametrize("p", range(3))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_greedy_token(family: str, p: int):
     """The prompt as one step of its rows, then 95 steps of one row, each carrying on from the one before."""
     expected = oracle(family)[f"greedy{p}"]
-    chosen, *after, logits = prompt_step(family, oracle(family)[f"prompt{p}"])
-    step, inputs = interpreter(family), [chosen[-1:], *after]
+    chosen, *after, logits = prompt_step(MODELS / family, oracle(family)[f"prompt{p}"])
+    step, inputs = interpreter(MODELS / family), [chosen[-1:], *after]
     ids, steps = [int(chosen[-1])], [logits[-1]]
     while len(ids) < len(expected):
         *inputs, logits = step.run(inputs)
@@ -65,8 +51,10 @@ def test_logits_at_every_prompt_position(family: str, p: int):
     what is left is the order of f32 sums: 2e-5 at most.
     """
     prompt, expected = oracle(family)[f"prompt{p}"], oracle(family)[f"prompt{p}_logits"]
-    np.testing.assert_allclose(prompt_step(family, prompt, rope_format=Format.BF16)[-1], expected, atol=1e-4, rtol=0)
-    unrounded = np.abs(prompt_step(family, prompt)[-1] - expected).max(axis=1)
+    np.testing.assert_allclose(
+        prompt_step(MODELS / family, prompt, rope_format=Format.BF16)[-1], expected, atol=1e-4, rtol=0
+    )
+    unrounded = np.abs(prompt_step(MODELS / family, prompt)[-1] - expected).max(axis=1)
     assert unrounded[0] < 1e-4
     assert 2e-4 < unrounded.max() < 2e-2
 
@@ -78,8 +66,8 @@ def test_the_eleven_are_there():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rows_of_a_prompt_are_steps_of_one(family: str):
     prompt = oracle(family)["prompt0"]
-    together = prompt_step(family, prompt)[-1]
-    step = interpreter(family)
+    together = prompt_step(MODELS / family, prompt)[-1]
+    step = interpreter(MODELS / family)
     _, *inputs = zero_inputs(step.func)
     for row, token in enumerate(prompt):
         _, *inputs, logits = step.run([np.array([token], np.int32), *inputs])
@@ -90,7 +78,7 @@ def test_rows_of_a_prompt_are_steps_of_one(family: str):
 def test_q8_0(family: str):
     """Matrices quantized at load: the direction of the logits stays."""
     prompt, expected = oracle(family)["prompt1"], oracle(family)["prompt1_logits"]
-    found = prompt_step(family, prompt, quantize=Format.Q8_0)[-1]
+    found = prompt_step(MODELS / family, prompt, quantize=Format.Q8_0)[-1]
     # Of all positions at once: where a row of logits is short, as after one byte of gemma3_text's prompt an eighth of
     # the others, an error no larger than theirs turns it further (cosine 0.9985).
     cosine = (found * expected).sum() / np.linalg.norm(found) / np.linalg.norm(expected)

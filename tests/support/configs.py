@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.config import parse_config
 from lanelink.frontend.fields import Fields
 from lanelink.frontend.shapes import Attention, DecoderConfig
@@ -76,3 +79,10 @@ def attention(found: DecoderConfig, layer: int = 0) -> Attention:
     mixer = found.layers[layer].mixer
     assert isinstance(mixer, Attention)
     return mixer
+
+
+def check_refused(family: str, keys: dict[str, object], expected: str) -> None:
+    """That a configuration with `keys` is refused, in words that hold `expected`."""
+    with pytest.raises(CheckpointError) as error:
+        config(family, **keys)
+    assert str(error.value).startswith("config.json: ") and expected in str(error.value)
