@@ -11,7 +11,7 @@ from lanelink.frontend.dense import decoder, self_attention
 from lanelink.frontend.family import Family
 from lanelink.frontend.fields import Fields
 from lanelink.frontend.mixture_fields import expert_count, kept_experts
-from lanelink.frontend.readers import alternating, expected, windows_of
+from lanelink.frontend.readers import alternating, expected, stored_format, windows_of
 from lanelink.frontend.rope_fields import rope_fields, rope_of
 from lanelink.frontend.shapes import DecoderConfig, Layer, Mixture, Router
 
@@ -61,7 +61,9 @@ def _read(fields: Fields) -> DecoderConfig:
     feed_forward = _mixture(fields)
     windows = windows_of(fields, window, alternating(fields))
     layers = [Layer(replace(attention, window=w), feed_forward) for w in windows]
-    return decoder(fields, layers, default_context=131072, default_eps=1e-5)
+    config = decoder(fields, layers, default_context=131072, default_eps=1e-5)
+    # The release in MXFP4 does not say that it keeps the rest in bf16.
+    return config if feed_forward.packed is None else replace(config, stored=stored_format(fields, "bfloat16"))
 
 
 GPT_OSS = Family("gpt_oss", "GptOssForCausalLM", _read, packed="mxfp4")

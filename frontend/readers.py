@@ -83,10 +83,10 @@ def norm_eps(fields: Fields, default: float = 1e-6) -> float:
     return fields.number("rms_norm_eps", default, least=1e-30)
 
 
-def stored_format(fields: Fields) -> Format:
+def stored_format(fields: Fields, default: str = "float32") -> Format:
     """`dtype` is transformers 5's name of `torch_dtype`; its default is f32."""
     key = "dtype" if fields.has("dtype") else "torch_dtype"
-    name = fields.text(key, "float32")
+    name = fields.text(key, default)
     if name not in _STORED:
         raise fields.error(key, f"one of {', '.join(_STORED)}", name)
     return _STORED[name]

@@ -111,6 +111,7 @@ def test_gpt_oss():
     assert mixture(found) == expected and found.norm_eps == 1e-5
     packed = config("gpt_oss", quantization_config={"quant_method": "mxfp4"}, swiglu_limit=5.0)
     assert mixture(packed) == replace(expected, packed=Format.MXFP4, limit=5.0)
+    assert (found.stored, packed.stored) == (Format.F32, Format.BF16)
 
 
 def test_gemma2():
