@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,14 @@ from levels import RELATIVE, parsed
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
+from lanelink.frontend.importer import import_checkpoint
 from lanelink.passes.legalize_shim import LegalizeShimPass
 from lanelink.passes.link import LinkPass
 from lanelink.pipeline import Level, lower
 
+MODELS = Path(__file__).parent.parent / "models"
 LAYERS = ("apart", "joined", "apart")
 STEPS = 5
 
@@ -87,3 +92,21 @@ def test_every_class_of_the_family_runs_whole() -> None:
     # Beside them the products of a layer's sides and its output product; before and after all layers the embedding,
     # the head, the choice and the copy of it.
     assert len(labels) == 2 * len(apart) + len(joined) + 2 * len(LAYERS) + 4
+
+
+@pytest.mark.parametrize(
+    ("numerics", "rows"), [*((n, 1) for n in Numerics), (Numerics.DEQUANT, 3)], ids=lambda v: getattr(v, "value", v)
+)
+def test_a_dense_qwen3_next(tmp_path: Path, numerics: Numerics, rows: int) -> None:
+    """Three delta layers and one of gated attention as the importer writes them, with dense feed-forward layers; three
+    value heads a key head."""
+    config = json.loads((MODELS / "qwen3_next" / "config.json").read_text(encoding="utf-8"))
+    config |= {"mlp_only_layers": [0, 1, 2, 3], "linear_num_value_heads": 6}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    options = {"context": 32, "rows": rows, "numerics": numerics, "quantize": Format.Q8_0}
+    emulated = scheduled(import_checkpoint(tmp_path, no_weights=True, **options), races=False)
+    rng = np.random.default_rng(rows)
+    for step in range(1, 4):
+        # Each layer rounds as a step of one does, and reads what the ones before it left.
+        off = step * config["num_hidden_layers"] * RELATIVE[numerics]
+        emulated.check_step(rng.integers(0, config["vocab_size"], rows).tolist(), off)
