@@ -18,8 +18,8 @@
 #define INPUT_NORM                                                                                                     \
   InputNorm { x_normed, x_weight, x_eps }
 
-#define GEMV(suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                      \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(gemv_, suffix)(                                  \
+#define GEMV_OF(T, suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                     \
+  extern "C" __global__ void __launch_bounds__(T, BLOCKS) ENTRY(gemv_, suffix)(                                  \
       const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0),   \
       PART_PARAMS(1), PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, const float *residual, int residual_pitch,  \
       int then, float *product, int product_pitch,                                                                     \
@@ -34,8 +34,8 @@
     gemv<FORMAT_CODE, INPUT, RT, STEPS, false, N>(a);                                                                  \
   }
 
-#define GLU(suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                       \
-  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ENTRY(glu_, suffix)(                                   \
+#define GLU_OF(T, suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                      \
+  extern "C" __global__ void __launch_bounds__(T, BLOCKS) ENTRY(glu_, suffix)(                                   \
       const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int n, int tiles,            \
       const char *gate,                                                                                                \
       const char *up, const float *gate_bias, const float *up_bias, int act, float *y, int y_pitch,                    \
@@ -49,12 +49,16 @@
     gemv<FORMAT_CODE, INPUT, RT, STEPS, true, N>(a);                                                                   \
   }
 
+#define GEMV(...) GEMV_OF(THREADS, __VA_ARGS__)
+#define GLU(...) GLU_OF(THREADS, __VA_ARGS__)
+
 // Entries are named by the rows of x that a block takes (r1, r4), and by the stored rows that a warp takes together where
 // these are not two of a product or one of each of a gated pair (w1, w4): the schedule decides them. A lane holds eight
 // loads, and as many of the next batch: one row's eight, two rows' four or four rows' two. Short batches of two rows' two
 // leave room for three blocks on a multiprocessor instead of two; selection takes what shares the outputs out evenly.
 // Groups of four rows of x need the registers of long batches for their sums. Blocks of 32 values fill a batch with half
-// the loads; their products by f32 x, which are bound by decoding, take one row or four in one entry.
+// the loads; their products by f32 x, which are bound by decoding, take one row or four in one entry. A wide block (r1x)
+// has a multiprocessor for itself: long batches of a gated pair share outputs out as short ones do, and x is staged once.
 #define ENTRIES(suffix, INPUT)                                                                                         \
   GEMV(suffix##_r1, INPUT, 1, 2, 2, 3)                                                                                 \
   GEMV(suffix##_r1l, INPUT, 1, 2, 4, 2)                                                                                \
@@ -63,6 +67,7 @@
   GEMV(suffix##_r4, INPUT, 4, 2, 2, 2)                                                                                 \
   GLU(suffix##_r1, INPUT, 1, 2, 2, 3)                                                                                  \
   GLU(suffix##_r1w2, INPUT, 1, 4, 2, 2)                                                                                \
+  GLU_OF(WIDE_THREADS, suffix##_r1x, INPUT, 1, 2, 4, 1)                                                                \
   GLU(suffix##_r4, INPUT, 4, 2, 2, 2)
 
 #if FORMAT_CODE <= 3

@@ -9,7 +9,7 @@
 // its way into shared memory. The row is short and its weights are on the way already, so this costs less than a norm by
 // the block that ends last, during which nothing is in flight.
 //
-// A block takes a tile of outputs (WARPS * passes * outputs a warp), then the tile gridDim.x further on. blockIdx.y
+// A block takes a tile of outputs (of its warps' passes and the outputs that a warp takes together), then the tile gridDim.x further on. blockIdx.y
 // counts groups of up to RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
 // last), heads turned (by the block that completes a group of whole heads), or quantization (within a tile of 32).
 #pragma once
@@ -121,7 +121,7 @@ template <int FORMAT, int INPUT>
 __device__ __forceinline__ void stage_norm_weights(const GemvArgs &a, char *shared) {
   float4 *held = held_row<FORMAT, INPUT>(a, shared);
 #pragma unroll 4
-  for (int f = threadIdx.x; f < a.k / 4; f += THREADS)
+  for (int f = threadIdx.x; f < a.k / 4; f += threads())
     held[held_at<FORMAT, INPUT>(f)] = a.x_norm.weight == nullptr
                                           ? make_float4(1, 1, 1, 1)
                                           : *reinterpret_cast<const float4 *>(a.x_norm.weight + 4 * f);
@@ -134,15 +134,15 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
   const int groups = a.k / 4, blocks = a.k / QBLOCK;
   float squares = 0.0f;
 #pragma unroll 1
-  for (int f0 = threadIdx.x; f0 < groups; f0 += 4 * THREADS) {
+  for (int f0 = threadIdx.x; f0 < groups; f0 += 4 * threads()) {
     float4 v[4];
 #pragma unroll
     for (int h = 0; h < 4; h++)
-      if (f0 + h * THREADS < groups) v[h] = load_fresh4(x + 4 * (f0 + h * THREADS));
+      if (f0 + h * threads() < groups) v[h] = load_fresh4(x + 4 * (f0 + h * threads()));
 #pragma unroll
     for (int h = 0; h < 4; h++) {
-      if (f0 + h * THREADS >= groups) break;
-      float4 &w = held[held_at<FORMAT, INPUT>(f0 + h * THREADS)];
+      if (f0 + h * threads() >= groups) break;
+      float4 &w = held[held_at<FORMAT, INPUT>(f0 + h * threads())];
       squares += v[h].x * v[h].x + v[h].y * v[h].y + v[h].z * v[h].z + v[h].w * v[h].w;
       w = make_float4(v[h].x * w.x, v[h].y * w.y, v[h].z * w.z, v[h].w * w.w);
     }
@@ -151,7 +151,7 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
   const Quantized q{reinterpret_cast<i8 *>(shared), a.x_pitch, 1, a.k};
   const int all = INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : groups;
 #pragma unroll 2
-  for (int f0 = 0; f0 < all; f0 += THREADS) {  // uniform over the block: the quantizing lanes act together
+  for (int f0 = 0; f0 < all; f0 += threads()) {  // uniform over the block: the quantizing lanes act together
     const int f = f0 + threadIdx.x;
     float4 v = make_float4(0, 0, 0, 0);
     if (f < groups) {
@@ -168,7 +168,7 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
   if constexpr (INPUT == INPUT_Q8 && HAS_MINS<FORMAT>) {
     __syncthreads();
     float *scales = q.scales(0), *sums = scales + blocks;
-    for (int i = threadIdx.x; i < blocks; i += THREADS) {
+    for (int i = threadIdx.x; i < blocks; i += threads()) {
       float sum = float(sum32(q.plane(0, 0) + i * QBLOCK));
       if (q.planes == 2) sum += float(sum32(q.plane(1, 0) + i * QBLOCK)) * (1.0f / 254.0f);
       sums[i] = scales[i] * sum;
@@ -205,7 +205,7 @@ constexpr int OUTPUTS = GLU ? N / 2 : N;
 // The first output that this warp computes in a pass of a tile.
 template <bool GLU, int N>
 __device__ __forceinline__ int first_output(const GemvArgs &a, int tile, int pass) {
-  return (tile * WARPS * a.passes + (threadIdx.x >> 5) * a.passes + pass) * OUTPUTS<GLU, N>;
+  return (tile * warps() * a.passes + (threadIdx.x >> 5) * a.passes + pass) * OUTPUTS<GLU, N>;
 }
 
 template <int FORMAT, bool GLU, int N>
@@ -253,7 +253,7 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
   int column0 = 0;  // of the part, in the waiting products
 #pragma unroll
   for (int p = 0; p < PARTS - 1; p++) column0 += p < at.part ? a.part[p].n : 0;
-  const int per_group = a.group_tiles * WARPS * a.passes * N / a.hd;
+  const int per_group = a.group_tiles * warps() * a.passes * N / a.hd;
   const int heads = min(per_group, n / a.hd - group * per_group);
   const HeadNorm norm{PART_FIELD(a, at.part, norm.present), PART_FIELD(a, at.part, norm.weight),
                       PART_FIELD(a, at.part, norm.eps)};
@@ -261,7 +261,7 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
   const int rows = min(RT, a.m - row0), unit = PART_FIELD(a, at.part, y_unit);
   const int position = a.position == nullptr ? 0 : *a.position;
 #pragma unroll 1
-  for (int i = threadIdx.x >> 5; i < heads * rows; i += WARPS) {
+  for (int i = threadIdx.x >> 5; i < heads * rows; i += warps()) {
     const int row = row0 + i / heads, head = group * per_group + i % heads;
     const long long turn = (long long)(position + row) * a.half;
     turn_head(a.product + (long long)row * a.product_pitch + column0 + head * a.hd,

@@ -4,8 +4,12 @@
 
 enum Input { INPUT_F32, INPUT_Q8 };
 
-constexpr int WARPS = 8;
-constexpr int THREADS = 32 * WARPS;
+constexpr int THREADS = 256;        // of a block of most entries
+constexpr int WIDE_THREADS = 512;  // of one that has a multiprocessor for itself
+
+// Threads and warps of the block.
+__device__ __forceinline__ int threads() { return blockDim.x; }
+__device__ __forceinline__ int warps() { return blockDim.x >> 5; }
 constexpr int NR = 2;  // stored rows a warp takes together, where nothing says otherwise
 
 template <int FORMAT>
@@ -38,11 +42,11 @@ template <int FORMAT>
 __device__ __forceinline__ void stage_f32_row(const float *x, int k, int groups, float4 *to) {
   if (aligned16(x) && k % 4 == 0) {
 #pragma unroll 4
-    for (int f = threadIdx.x; f < groups; f += THREADS)
+    for (int f = threadIdx.x; f < groups; f += threads())
       to[swizzled<FORMAT>(f)] = 4 * f < k ? *reinterpret_cast<const float4 *>(x + 4 * f) : make_float4(0, 0, 0, 0);
   } else {
 #pragma unroll 1
-    for (int f = threadIdx.x; f < groups; f += THREADS) {
+    for (int f = threadIdx.x; f < groups; f += threads()) {
       const int c = 4 * f;
       to[swizzled<FORMAT>(f)] = make_float4(c < k ? x[c] : 0.0f, c + 1 < k ? x[c + 1] : 0.0f,
                                             c + 2 < k ? x[c + 2] : 0.0f, c + 3 < k ? x[c + 3] : 0.0f);
@@ -55,7 +59,7 @@ template <int FORMAT>
 __device__ __forceinline__ void stage_plane(const i8 *plane, int words, uint4 *to) {
   const uint4 *from = reinterpret_cast<const uint4 *>(plane);
 #pragma unroll 4
-  for (int i = threadIdx.x; i < words; i += THREADS) to[swizzled_pair<FORMAT>(i)] = from[i];
+  for (int i = threadIdx.x; i < words; i += threads()) to[swizzled_pair<FORMAT>(i)] = from[i];
 }
 
 __device__ __forceinline__ int sum32(const i8 *p) {
@@ -70,7 +74,7 @@ __device__ __forceinline__ void stage_scales(const i8 *first, const i8 *second, 
                                              float *scales, float *sums) {
   if constexpr (HAS_MINS<FORMAT>) {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < blocks; i += THREADS) {
+    for (int i = threadIdx.x; i < blocks; i += threads()) {
       float sum = float(sum32(first + i * QBLOCK));
       if (second != nullptr) sum += float(sum32(second + i * QBLOCK)) * (1.0f / 254.0f);
       scales[i] = from[i];
@@ -78,7 +82,7 @@ __device__ __forceinline__ void stage_scales(const i8 *first, const i8 *second, 
     }
   } else {
 #pragma unroll 2
-    for (int i = threadIdx.x; i < blocks; i += THREADS) scales[i] = from[i];
+    for (int i = threadIdx.x; i < blocks; i += threads()) scales[i] = from[i];
   }
 }
 

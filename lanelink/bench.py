@@ -131,7 +131,7 @@ def bench(shape: str, options: Options) -> Report:
         rates = measure(backend, options.tokens, options.runs)
         found = profile(backend, sizes, options.context // 2) if options.profile else None
         return Report(
-            shape=Path(shape).stem,
+            shape=shape if shape in shape_names() else Path(shape).stem,
             gpu=backend.facts.name,
             format=options.format.value,
             numerics=target.numerics.data.value,

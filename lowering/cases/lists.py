@@ -38,6 +38,7 @@ def _small_products() -> Iterator[Case]:
         yield products.plain(ProductShape(format, planes, 3, 96, 18), seed=seed)
         yield products.gated(ProductShape(format, planes, 1, 64, 32), Activation.SILU, 1, also_f32=True, seed=seed)
         yield products.gated(ProductShape(format, planes, 2, 96, 21), Activation.GELU, 0, also_f32=True, seed=seed)
+        yield products.gated(ProductShape(format, planes, 1, 96, 40), Activation.RELU, 0, also_f32=True, seed=seed)
     yield products.plain(ProductShape(Format.F32, 0, 2, 31, 5))  # rows padded to 16 bytes
     yield products.plain(ProductShape(Format.BF16, 0, 1, 45, 5))
     yield products.plain(ProductShape(Format.Q8_0, 1, 1, 4544, 3))

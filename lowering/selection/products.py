@@ -44,12 +44,13 @@ THREADS = 32 * WARPS
 @dataclass(frozen=True)
 class Variant:
     """Entries of one shape of block: their suffix, the rows of x a block takes, the stored rows that a warp takes
-    together (of a gated pair, of both matrices), and the blocks that an SM holds."""
+    together (of a gated pair, of both matrices), the blocks that an SM holds, and the warps of a block."""
 
     suffix: str
     rows: int
     together: int
     blocks_per_sm: int
+    warps: int = WARPS
 
 
 SHORT = Variant("r1", 1, 2, 3)
@@ -65,7 +66,9 @@ those of four rows, which share the step's rows out over the groups there are.""
 ONE_TOGETHER = Variant("r1w1", 1, 1, 3)
 FOUR_TOGETHER = Variant("r1w4", 1, 4, 2)
 PAIRS_TOGETHER = Variant("r1w2", 1, 4, 2)
-"""One stored row a warp, four, and two of each of a gated pair; of formats in blocks too, but for f32 x."""
+WIDE_PAIR = Variant("r1x", 1, 2, 1, warps=16)
+"""One stored row a warp, four, and two of each of a gated pair; of formats in blocks too, but for f32 x. A gated pair
+by plain loads also in blocks that have a multiprocessor for themselves: long batches, and x is staged once there."""
 
 MODULES = {
     Format.F32: "gemv_f32",
@@ -131,7 +134,7 @@ def one_row_variant(spec: GemvSpec | GluSpec, tiles: int, sms: int) -> Variant:
         require(together == 2, f"rows a warp of {spec.format.value} by f32", "2 stored rows", together)
         return ONE_OF_FOUR
     if together == 2:
-        return (SHORT if isinstance(spec, GluSpec) else variant_for(tiles, sms)) if plain else BLOCKWISE
+        return variant_for(tiles, sms) if plain else BLOCKWISE
     if isinstance(spec, GluSpec):
         return PAIRS_TOGETHER
     return ONE_TOGETHER if together == 1 else FOUR_TOGETHER
@@ -330,21 +333,44 @@ def _rotation(spec: GemvSpec, fold: RopeFold, tile: int) -> tuple[Argument, ...]
     return turn.cos, turn.sin, position, I32(turn.hd), I32(turn.half), I32(group)
 
 
+def _pair_tiles(spec: GluSpec, variant: Variant) -> tuple[int, int]:
+    """(passes of a warp over a tile, tiles) of a gated pair: a quantized tile is one block of values."""
+    outputs = variant.warps * variant.together // 2
+    passes = 1 if spec.quantized is None else BLOCK_VALUES // outputs
+    return passes, -(-spec.n // (outputs * passes))
+
+
+def pair_variant(spec: GluSpec, sms: int) -> Variant:
+    """The variant of a gated pair for one row of x a block: a wide one where its tiles share out as well as others."""
+    usual = one_row_variant(spec, 0, sms) if stored_rows(spec) != 2 or not spec.format.has_plain_loads else SHORT
+    if usual is not SHORT or spec.m > 1:
+        return usual
+
+    def busiest(v: Variant) -> int:
+        passes, tiles = _pair_tiles(spec, v)
+        return -(-tiles // (sms * v.blocks_per_sm)) * v.blocks_per_sm * passes * v.warps
+
+    return WIDE_PAIR if busiest(WIDE_PAIR) <= busiest(SHORT) else SHORT
+
+
 def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     """The call of a gated pair. Raises SelectionError for what no kernel runs."""
     module = _checked(spec)
     name = input_name(spec.x, spec.format)
     require(spec.n >= 1, "product outputs", "at least 1", spec.n)
     some_result(spec.y, spec.quantized, "gated pair")
-    outputs = stored_rows(spec) // 2
-    passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * outputs)
-    tiles = -(-spec.n // (WARPS * outputs * passes))
-    laid = tiling(spec, tiles, one_row_variant(spec, tiles, chip.sms), chip)
+    variant = pair_variant(spec, chip.sms)
+    passes, tiles = _pair_tiles(spec, variant)
+    laid = tiling(spec, tiles, variant, chip)
+    # Groups of four rows of x go by blocks of the usual size.
+    if laid.variant.warps != variant.warps:
+        passes, tiles = _pair_tiles(spec, laid.variant)
+        laid = tiling(spec, tiles, laid.variant, chip)
     return KernelCall(
         module,
         f"glu_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
-        (THREADS, 1, 1),
+        (32 * laid.variant.warps, 1, 1),
         laid.shared,
         (
             *_head(spec, passes),
