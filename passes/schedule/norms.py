@@ -41,7 +41,8 @@ class ScheduleNormsPass(ModulePass):
     Moves the norm that ends a fold to the head of the products that read it, where `norm_by_reader` says so.
 
     `fold { gemv, norm(add) }` and the `gemv`, `gemm_parts`, `gemv_glu` or fold of them that reads the norm become
-    `fold { gemv, binary(add) }` and `fold { norm, products … }`. The number of launches stays.
+    `fold { gemv, binary(add) }` and `fold { norm, products … }`; so where a gather or a mixture makes the row. The
+    number of launches stays.
     """
 
     name = "schedule-norms"
@@ -63,14 +64,18 @@ def schedule_norms(func: FuncOp) -> None:
 def _moved(op: launch.FoldOp) -> Launch:
     """The launch that stands where a fold stood, without its norm where that moves."""
     match op.members():
-        case [*head, (launch.GemvOp() | launch.GatherOp()) as first, launch.NormOp() as norm]:
+        case [*head, (launch.GemvOp() | launch.GatherOp() | launch.MoeOp()) as first, launch.NormOp() as norm]:
             reader = _reader(op, first, norm)
             return op if reader is None else _move(op, head, first, norm, reader)
         case _:
             return op
 
 
-def _reader(fold: launch.FoldOp, first: launch.GemvOp | launch.GatherOp, norm: launch.NormOp) -> Launch | None:
+Maker = launch.GemvOp | launch.GatherOp | launch.MoeOp
+"""What makes the row that a norm follows."""
+
+
+def _reader(fold: launch.FoldOp, first: Maker, norm: launch.NormOp) -> Launch | None:
     """The launch whose products take the norm over, where one does."""
     result = norm.out if norm.quant is None else norm.quant
     made = first.out
@@ -78,7 +83,7 @@ def _reader(fold: launch.FoldOp, first: launch.GemvOp | launch.GatherOp, norm: l
         return None
     if any(getattr(norm, name) is not None for name in ("pre", "at", "row", "x_pitch", "unit_pitch")):
         return None
-    if isinstance(first, launch.GemvOp) and any(getattr(first, n) is not None for n in ("quant", "at", "row")):
+    if any(getattr(first, name, None) is not None for name in ("quant", "at", "row", "unit_pitch")):
         return None
     if norm.add is not None and (isinstance(first, launch.GatherOp) or set(_readers(made)) != {fold}):
         return None
@@ -100,7 +105,7 @@ def _readers(value: SSAValue) -> list[Operation]:
 def _move(
     fold: launch.FoldOp,
     head: list[Launch],
-    first: launch.GemvOp | launch.GatherOp,
+    first: Maker,
     norm: launch.NormOp,
     reader: Launch,
 ) -> Launch:

@@ -239,3 +239,31 @@ func.func @heads(%token: memref<1xi32> {tgraph.token}, %a: memref<1x128xf32>, %r
   launch.gemv(x = %h : memref<1x64xf32>, w = %v : !tgraph.rows<bf16, 96x64, transposed>, out = %y : memref<1x96xf32>) covers [2]
   func.return
 }
+
+// -----
+
+// The row is a mixture's.
+// CHECK-LABEL: func.func @of_a_mixture
+// CHECK: launch.fold() {
+// CHECK-NEXT: launch.moe(x = %a {{.*}} out = %o : memref<1x64xf32>) {{.*}} covers [0]
+// CHECK-NEXT: launch.binary(a = %o : memref<1x64xf32>, b = %r : memref<1x64xf32>, out = %s : memref<1x64xf32>) {kind = #tgraph<binary_kind add>} covers [1]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.fold() {
+// CHECK-NEXT: launch.norm(x = %s : memref<1x64xf32>, w = %g : memref<64xf32>, out = %h : memref<1x64xf32>) {{.*}} covers [2]
+// CHECK-NEXT: launch.gemv(x = %h : memref<1x64xf32>, {{.*}} covers [3]
+func.func @of_a_mixture(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf32>, %r: memref<1x64xf32>, %s: memref<1x64xf32>,
+    %y: memref<1x96xf32>) attributes {launch.lifted = 4 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 128x64, transposed>
+  %d = launch.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 256x32, transposed>
+  %t = launch.constant #tgraph.checkpoint<"t"> : !tgraph.rows<bf16, 4x64, transposed>
+  %v = launch.constant #tgraph.checkpoint<"v"> : !tgraph.rows<bf16, 96x64, transposed>
+  %g = launch.constant #tgraph.checkpoint<"g"> : memref<64xf32>
+  %o = launch.alloc : memref<1x64xf32>
+  %h = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.moe(x = %a : memref<1x64xf32>, router = %t : !tgraph.rows<bf16, 4x64, transposed>, gate = %w : !tgraph.rows<bf16, 128x64, transposed>, up = %w : !tgraph.rows<bf16, 128x64, transposed>, down = %d : !tgraph.rows<bf16, 256x32, transposed>, out = %o : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [0]
+    launch.norm(x = %o : memref<1x64xf32>, add = %r : memref<1x64xf32>, sum = %s : memref<1x64xf32>, w = %g : memref<64xf32>, out = %h : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1, 2]
+  }
+  launch.gemv(x = %h : memref<1x64xf32>, w = %v : !tgraph.rows<bf16, 96x64, transposed>, out = %y : memref<1x96xf32>) covers [3]
+  func.return
+}
