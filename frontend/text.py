@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from os.path import exists
@@ -58,15 +59,31 @@ class _Tokenizer(Protocol):
 
 @dataclass(frozen=True)
 class TokenizerText:
-    """A tokenizer of the `tokenizers` package."""
+    """A tokenizer of the `tokenizers` package, as the file `where` describes it. Both ways raise CheckpointError where
+    the package fails of that file."""
 
     tokenizer: _Tokenizer
+    where: Path
 
     def encode(self, text: str) -> list[int]:
-        return self.tokenizer.encode(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).ids
+        with _faults(self.where):
+            return self.tokenizer.encode(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        return self.tokenizer.decode(list(ids))
+        with _faults(self.where):
+            return self.tokenizer.decode(list(ids))
+
+
+@contextmanager
+def _faults(where: Path) -> Generator[None]:
+    """What the package raises as a CheckpointError of the file `where`."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # plain Exception for most faults of a file; a panic of its own code is none
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{where}: expected a tokenizer, got: {reason[:200]}") from None
 
 
 def continuation(text: Text, before: Sequence[int], ids: Sequence[int]) -> str:
@@ -144,8 +161,5 @@ def _tokenizer(where: Path, make: Callable[[Any], Any]) -> Text:
         raise CheckpointError(
             f"{where}: expected the package tokenizers to read it, got none: install lanelink[tokenizers]"
         ) from None
-    try:
-        return TokenizerText(cast(_Tokenizer, make(package)))
-    except Exception as error:  # the package raises plain Exception for every fault of the file
-        reason = " ".join(str(error).split())
-        raise CheckpointError(f"{where}: expected a tokenizer, got: {reason[:200]}") from None
+    with _faults(where):
+        return TokenizerText(cast(_Tokenizer, make(package)), where)

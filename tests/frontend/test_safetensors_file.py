@@ -247,16 +247,19 @@ def mutated_files(draw: st.DrawFn) -> bytes:
     return bytes(data[: draw(st.integers(0, len(data)))] if draw(st.booleans()) else data + draw(st.binary(max_size=4)))
 
 
-@settings(max_examples=400, deadline=1000)
+@settings(max_examples=400, deadline=None)  # the processor's time is what is held to: others may run beside
 @given(data=mutated_files())
 def test_mutated_files_open_or_say_why(tmp_path_factory: pytest.TempPathFactory, data: bytes):
     path = tmp_path_factory.getbasetemp() / "mutated.safetensors"
     path.write_bytes(data)
+    start = time.process_time()
     try:
         found = read(path)
     except CheckpointError as error:
         assert str(error).startswith(f"{path}: ") and "expected" in str(error)
         return
+    finally:
+        assert time.process_time() - start < 1
     with safetensors.safe_open(path, framework="np") as library:
         assert {t.name for t in found} == set(library.keys())
     seen: set[int] = set()

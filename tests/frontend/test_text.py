@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -55,3 +56,22 @@ def test_tokenizer(tmp_path: Path):
     (tmp_path / "tokenizer.json").write_text('{"model": 7}')
     with pytest.raises(CheckpointError, match=r"tokenizer\.json: expected a tokenizer, got:"):
         open_text(tmp_path, 256)
+
+
+def test_a_tokenizer_that_fails_later(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    """A template that names a special token it does not describe opens; the package's own code panics over it."""
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the optional package tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "?": 1}, unk_token="?"))
+    described = json.loads(tokenizer.to_str())
+    template = [{"SpecialToken": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    described["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": template,
+        "pair": template,
+        "special_tokens": {"B": {"id": "B", "ids": [1], "tokens": ["B"]}},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described))
+    text = open_text(tmp_path, 256)
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json: expected a tokenizer, got: no entry found for key"):
+        text.encode("the")
+    capfd.readouterr()
