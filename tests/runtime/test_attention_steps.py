@@ -33,14 +33,16 @@ def check_steps(ready: Emulated, rows: int, numerics: Numerics, steps: int = 4) 
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("numerics", [Numerics.DEQUANT, Numerics.INT8], ids=lambda n: n.value)
-@pytest.mark.parametrize("layer", ["gated", "batch", "sinks", "latent"])
+@pytest.mark.parametrize("layer", ["gated", "gated batch", "batch", "sinks", "latent"])
 def test_layers_step_after_step(layer: str, numerics: Numerics, rows: int) -> None:
     """The second layer of sinks has a window, of 4 positions, which slides from the fifth on."""
     check_steps(emulated([layer, layer], rows, numerics), rows, numerics, steps=5 if rows == 1 else 3)
 
 
 def test_layers_of_every_kind_one_after_another() -> None:
-    check_steps(emulated(["gated", "latent", "sinks", "batch"], 2, Numerics.TWO_PASS_INT8), 2, Numerics.TWO_PASS_INT8)
+    check_steps(
+        emulated(["gated", "latent", "sinks", "gated batch"], 2, Numerics.TWO_PASS_INT8), 2, Numerics.TWO_PASS_INT8
+    )
 
 
 @pytest.mark.parametrize(("numerics", "steps"), [(Numerics.DEQUANT, 2), (Numerics.INT8, 1)])
@@ -55,7 +57,7 @@ def test_a_wide_chunk_of_latent_rows_runs_expanded(numerics: Numerics, steps: in
 
 def test_a_gated_attention_is_one_launch() -> None:
     """Its gate is applied, and its result quantized, where it is stored; a batch's rows land where they are read."""
-    for layer, rows in (("gated", 1), ("batch", 3)):
+    for layer, rows in (("gated", 1), ("gated batch", 3)):
         found = emulated([layer], rows, Numerics.INT8).launches()
         attentions = [op for op in found if isinstance(op, launch.AttentionOp)]
         assert len(attentions) == rows
@@ -63,4 +65,11 @@ def test_a_gated_attention_is_one_launch() -> None:
         assert not any(isinstance(op, launch.QuantOp) for op in found)
         assert not any(isinstance(op, launch.BinaryOp) and op.gate is not None for op in found)
         # Rows are set in tables alone, keys and values.
-        assert sum(isinstance(op, launch.SetRowOp) for op in found) == (2 * rows if layer == "batch" else 0)
+        assert sum(isinstance(op, launch.SetRowOp) for op in found) == (2 * rows if layer == "gated batch" else 0)
+
+
+def test_a_batchs_rows_are_quantized_where_they_are_set() -> None:
+    found = emulated(["batch"], 3, Numerics.INT8).launches()
+    sets = [op for op in found if isinstance(op, launch.SetRowOp) and op.quant is not None]
+    assert len(sets) == 3
+    assert not any(isinstance(op, launch.QuantOp) for op in found)

@@ -127,10 +127,9 @@ def _gated(w: StepWriter, k: int, h: str) -> str:
     return w.product(f"o{k}", w.made(f"y{k}", "elementwise mul", QUERIES, (a, QUERIES), (act, QUERIES)), WIDTH, QUERIES)
 
 
-def _batch(w: StepWriter, k: int, h: str) -> str:
-    """Each row of the step a sequence with tables of its own, all at one position; gated together."""
-    both = w.product(f"qg{k}", h, 2 * QUERIES)
-    q, gate = (w.part(f"{s}{k}", both, i * HEAD, HEAD, 2 * HEAD, 2 * QUERIES) for i, s in enumerate("qg"))
+def _batch(w: StepWriter, k: int, h: str, is_gated: bool = False) -> str:
+    """Each row of the step a sequence with tables of its own, all at one position; gated together or not."""
+    q = w.product(f"q{k}", h, QUERIES)
     q = w.norm(f"qn{k}", q, QUERIES, HEAD)
     sides = {"keys": w.product(f"k{k}", h, KEYS), "values": w.product(f"v{k}", h, KEYS)}
     one = StepWriter(1, w.context, w.format, w.constants, w.states, w.lines)
@@ -146,7 +145,9 @@ def _batch(w: StepWriter, k: int, h: str) -> str:
         types = f"({kind}, {one.kind(QUERIES)}) -> {kind}"
         w.lines.append(f"%t{k}r{row} = tgraph.set_row {together}, {a} row {row} : {types}")
         together = f"%t{k}r{row}"
-    act = w.made(f"s{k}", "sigmoid", QUERIES, (gate, QUERIES))
+    if not is_gated:
+        return w.product(f"o{k}", together, WIDTH, QUERIES)
+    act = w.made(f"s{k}", "sigmoid", QUERIES, (w.product(f"g{k}", h, QUERIES), QUERIES))
     gated = w.made(f"y{k}", "elementwise mul", QUERIES, (together, QUERIES), (act, QUERIES))
     return w.product(f"o{k}", gated, WIDTH, QUERIES)
 
@@ -195,6 +196,7 @@ def _by_heads(w: StepWriter, y: str, x: str, inputs: int, outputs: int, transpos
 LAYERS: dict[str, Callable[[StepWriter, int, str], str]] = {
     "gated": _gated,
     "batch": _batch,
+    "gated batch": lambda w, k, h: _batch(w, k, h, is_gated=True),
     "sinks": _sinks,
     "latent": _latent,
 }
