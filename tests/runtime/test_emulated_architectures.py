@@ -7,9 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import packed_gpt_oss
 
 from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import Numerics, module_target
+from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.loader import SourceLoader
+from lanelink.lowering.runtime.plan import read_plan
+from lanelink.lowering.runtime.reference import ReferenceBackend
+from lanelink.lowering.weights import resolve
+from lanelink.pipeline import Level, lower
 
 MODELS = Path(__file__).parent.parent / "models"
 TOKENS = 8
@@ -64,3 +73,29 @@ def test_other_shapes(prepared: Any, name: str, architecture: str) -> None:
         prompt, logits = oracle["prompt"][:POSITIONS], oracle["logits"][:POSITIONS]
     ready = prepared(f"shapes/{name}", architecture=architecture, rope_format=Format.F32)
     check(ready, prompt.tolist(), logits, [int(logits[-1].argmax())])
+
+
+def check_numerics(path: Path, **options: Any) -> None:
+    """Two tokens on integer units, against the same arithmetic in numpy."""
+    step = import_checkpoint(path, context=32, **options)
+    assert module_target(step).numerics.data is Numerics.INT8
+    tensors = lower(step, Level.TENSORS)
+    checkpoint = open_directory(path)
+    reference = ReferenceBackend(tensors, resolve(tensors, checkpoint))
+    backend = EmulatorBackend(read_plan(lower(step)), SourceLoader(checkpoint))
+    for id in (73, 110):
+        backend.step(id)
+        reference.step(id)
+        error = np.sqrt(np.mean((backend.logits() - reference.logits()) ** 2)) / reference.logits().std()
+        # A sum's rounding may move a quant by one: 1/127 of its block's largest value.
+        assert error < 1e-2
+
+
+@pytest.mark.parametrize("model", [model for model, _ in TRAINED])
+def test_q8_0_on_integer_units(model: str) -> None:
+    check_numerics(MODELS / model, quantize=Format.Q8_0)
+
+
+def test_gpt_oss_as_released(tmp_path: Path) -> None:
+    """Experts in MXFP4, the rest in bf16."""
+    check_numerics(packed_gpt_oss(MODELS / "gpt_oss", tmp_path)[0])
