@@ -100,8 +100,8 @@ def open_gguf(path: Path) -> GgufModel:
     file = MappedFile.open(path)
     header = read_header(file)
     fields = Fields(header.metadata, str(path))
-    count = fields.integer("split.count", 1, most=MOST_SHARDS)
-    if count == 1:
+    count = fields.integer("split.count", 1, least=0, most=MOST_SHARDS)
+    if count <= 1:  # shards that have been merged keep the key, as 0
         return GgufModel(_gather(path, {file: header}), fields)
     shards = _shards(path, count)
     headers = {shard: read_header(shard) for shard in shards}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
@@ -62,14 +62,18 @@ _LEAST_PAIR = _U64.size + _U32.size + 1
 _LEAST_TENSOR = _U64.size + _U32.size + _U64.size + _U32.size + _U64.size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GgufArray:
     """An array of `count` values of `kind` in the header, from byte `start` of `file`."""
 
     kind: GGUFValueType
     count: int
-    file: MappedFile = field(repr=False)
-    start: int = field(repr=False)
+    file: MappedFile
+    start: int
+
+    def __repr__(self) -> str:
+        """What messages call it."""
+        return f"an array of {self.count} {self.kind.name}"
 
     def numbers(self) -> NDArray[np.generic]:
         """Its numbers or truth values (u8), a view of the map. TypeError for an array of strings."""
