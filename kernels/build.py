@@ -47,6 +47,7 @@ MODULES = (
     *of_each_format("head_gemv"),
     Module("rows", "rows.cu"),
     Module("values", "values.cu"),
+    Module("repack", "repack.cu"),
     Module("elementwise", "elementwise.cu"),
     Module("attention_64", "attention.cu", ("VALUES=64",)),
     Module("attention_128", "attention.cu", ("VALUES=128",)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.cases import delta, latent, mixture_lists, norms, others, products, units
+from lanelink.lowering.cases import delta, latent, mixture_lists, norms, others, products, repack, units
 from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, HEAD_SIZES, INPUTS, ROWS, widest, widths
@@ -28,6 +28,7 @@ def small() -> Iterator[Case]:
     yield from delta.small()
     yield from latent.small()
     yield from units.small()
+    yield from repack.small()
     yield from mixture_lists.small()
 
 
@@ -217,6 +218,7 @@ def full() -> Iterator[Case]:
     yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
     yield from delta.wide()
     yield from units.full()
+    yield from repack.full()
     yield from mixture_lists.full()
 
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lanelink.lowering.selection import attention, delta, elementwise, heads, latent, moe, products, rows, stream
+from lanelink.lowering.selection import (
+    attention,
+    delta,
+    elementwise,
+    heads,
+    latent,
+    moe,
+    products,
+    repack,
+    rows,
+    stream,
+)
 from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import KernelCall
 from lanelink.lowering.selection.chip import Chip
@@ -13,6 +24,7 @@ from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GatePro
 from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.moe_specs import MoeSpec
+from lanelink.lowering.selection.repack import RepackSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -54,6 +66,7 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     DeltaSpec: delta.delta,
     HeadGemvSpec: heads.head_gemv,
     JoinSpec: heads.join,
+    RepackSpec: repack.repack,
     StreamSpec: stream.stream,
     MoeSpec: moe.moe,
 }

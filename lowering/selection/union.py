@@ -7,6 +7,7 @@ from lanelink.lowering.selection.delta_specs import ConvSpec, DeltaSpec, GatePro
 from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.moe_specs import MoeSpec
+from lanelink.lowering.selection.repack import RepackSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -39,6 +40,7 @@ Spec = (
     | MoeSpec
     | NormSpec
     | QuantizeSpec
+    | RepackSpec
     | RopeSpec
     | SwigluSpec
     | UnarySpec
