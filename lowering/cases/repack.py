@@ -9,7 +9,7 @@ import numpy as np
 
 from lanelink.dialects.formats import Format
 from lanelink.lowering import formats
-from lanelink.lowering.cases.case import Builder, Case, ExactResult
+from lanelink.lowering.cases.case import Builder, Bytes, Case, ExactResult
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.repack import repack as planes_of
 from lanelink.lowering.selection.calls import Address
@@ -23,20 +23,12 @@ def repacked(format: Format, all_rows: int, cols: int, first: int, rows: int, se
     b.put("file", file[first : first + rows])
     before = np.zeros(plane_layout(format, all_rows, cols).total_bytes, np.uint8)
     b.put("planes", before)
-    # The planes of the other rows: those of the whole matrix with these rows as they are, less those with zeros there.
     b.results.append(ExactResult("planes", _rows_alone(format, all_rows, cols, file, first, rows)))
     spec = RepackSpec(format, Address("file"), Address("planes"), first, rows, all_rows, cols)
     return b.done(f"repack {format.value} rows {first} to {first + rows} of {all_rows}x{cols}", spec)
 
 
-def _rows_alone(
-    format: Format,
-    all_rows: int,
-    cols: int,
-    file: np.ndarray[tuple[int, int], np.dtype[np.uint8]],
-    first: int,
-    rows: int,
-) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+def _rows_alone(format: Format, all_rows: int, cols: int, file: Bytes, first: int, rows: int) -> Bytes:
     """The planes of a matrix with zeros for all rows but some."""
     whole = planes_of(format, all_rows, cols, file.reshape(-1))
     layout = plane_layout(format, all_rows, cols)

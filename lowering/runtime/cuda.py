@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lanelink.dialects.driver import PlanesAttr
 from lanelink.lowering.parameters import pack_block
+from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, check_step
 from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, GpuMissing, Handle, gpu_missing
 from lanelink.lowering.runtime.cuda_checks import (
@@ -24,8 +26,9 @@ from lanelink.lowering.runtime.cuda_checks import (
     check_ptx,
     check_together,
 )
-from lanelink.lowering.runtime.loader import Loader
-from lanelink.lowering.runtime.plan import Place, Plan, PlanLaunch
+from lanelink.lowering.runtime.loader import Loaded, Loader
+from lanelink.lowering.runtime.plan import Place, Plan, PlanBuffer, PlanLaunch
+from lanelink.lowering.runtime.repacker import Repacker
 from lanelink.lowering.selection.calls import Address
 from lanelink.lowering.signatures import committed_ptx
 from lanelink.passes.arena import aligned
@@ -125,21 +128,22 @@ class CudaBackend:
         return functions
 
     def _load_constants(self, loader: Loader) -> None:
+        """Brings every constant to its place; a checkpoint's rows are laid out on the device."""
         seen: dict[Hashable, int] = {}
-        for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
-            if buffer.constant is None:
-                continue
-            loaded = loader(buffer.constant)
-            if loaded.data.size != buffer.bytes:
-                raise BackendError(
-                    f"constant '{buffer.name}': expected {buffer.bytes} bytes in its layout, got {loaded.data.size}"
-                )
-            source = None if loaded.same is None else seen.get(loaded.same)
-            if source is None:
-                self._api.upload(address, loaded.data.ctypes.data, buffer.bytes)
-                seen[loaded.same] = address
-            else:
-                self._api.copy(address, source, buffer.bytes)
+        with Repacker(self._api, self.facts, _longest_row(self.plan)) as repacker:
+            for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
+                if buffer.constant is None:
+                    continue
+                loaded = loader(buffer.constant)
+                _check_found(buffer, loaded)
+                source = None if loaded.same is None else seen.get(loaded.same)
+                if source is not None:
+                    repacker.copy(address, source, buffer.bytes)
+                elif loaded.planes is None:
+                    repacker.plain(address, loaded.found)
+                else:
+                    repacker.rows(address, loaded.planes, loaded.found)
+                seen.setdefault(loaded.same, address)
 
     # Backend
 
@@ -315,6 +319,26 @@ class CudaBackend:
     def _check_open(self) -> None:
         if self._closed:
             raise BackendError("cuda: expected an open backend, got a closed one")
+
+
+def _longest_row(plan: Plan) -> int:
+    """Bytes of the longest stored row of the plan's constants; 0 where none has rows."""
+    layouts = [b.constant.layout for b in plan.buffers if b.constant is not None]
+    rows = (layout.format.data.row_bytes(layout.shape[1]) for layout in layouts if isinstance(layout, PlanesAttr))
+    return max(rows, default=0)
+
+
+def _check_found(buffer: PlanBuffer, loaded: Loaded) -> None:
+    """Checks that what a loader found fills a constant's buffer."""
+    planes, expected, what = loaded.planes, buffer.bytes, "bytes in its layout"
+    if planes is not None:
+        rows, cols = planes.shape
+        held = plane_layout(planes.format.data, rows, cols).total_bytes
+        if held != buffer.bytes:
+            raise BackendError(f"constant '{buffer.name}': expected planes of {buffer.bytes} bytes, got {held}")
+        expected, what = rows * planes.format.data.row_bytes(cols), f"bytes of {planes}'s rows"
+    if loaded.found.size != expected:
+        raise BackendError(f"constant '{buffer.name}': expected {expected} {what}, got {loaded.found.size}")
 
 
 def _laid_out(plan: Plan) -> tuple[list[int], int]:

@@ -169,10 +169,6 @@ class CudaApi:
         """Frees pinned host memory."""
         check(self._b.cuMemFreeHost(address), "free pinned memory")
 
-    def upload(self, device: int, host: int, size: int) -> None:
-        """Copies from the host, at once."""
-        check(self._b.cuMemcpyHtoD(device, host, size), f"copy {size} bytes to the device")
-
     def upload_async(self, device: int, host: int, size: int, stream: Handle) -> None:
         """Copies from the host in the stream's order; pageable memory may be reused on return."""
         check(self._b.cuMemcpyHtoDAsync(device, host, size, stream), f"copy {size} bytes to the device")
@@ -181,9 +177,9 @@ class CudaApi:
         """Copies to the host in the stream's order."""
         check(self._b.cuMemcpyDtoHAsync(host, device, size, stream), f"copy {size} bytes to the host")
 
-    def copy(self, target: int, source: int, size: int) -> None:
-        """Copies on the device."""
-        check(self._b.cuMemcpyDtoD(target, source, size), f"copy {size} bytes on the device")
+    def copy_async(self, target: int, source: int, size: int, stream: Handle) -> None:
+        """Copies on the device in the stream's order."""
+        check(self._b.cuMemcpyDtoDAsync(target, source, size, stream), f"copy {size} bytes on the device")
 
     def zero_async(self, address: int, size: int, stream: Handle) -> None:
         """Zeroes device memory in the stream's order."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -30,10 +31,21 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A constant's device bytes, u8 [n]. Constants of one `same` that is not None hold the same bytes."""
+    """A constant as it was found: its device bytes u8 [n], or with `planes` the checkpoint's file bytes of its rows.
 
-    data: Bytes
+    Constants of one `same` that is not None hold the same bytes.
+    """
+
+    found: Bytes
+    planes: PlanesAttr | None = None
     same: Hashable = None
+
+    @cached_property
+    def data(self) -> Bytes:
+        """Its bytes as they lie on the device. A runtime that repacks rows itself does not ask for them."""
+        if self.planes is None:
+            return self.found
+        return repack(self.planes.format.data, *self.planes.shape, self.found)
 
 
 class Loader(Protocol):
@@ -52,7 +64,7 @@ class ConstantsLoader:
 
     def __call__(self, constant: PlanConstant) -> Loaded:
         """The constant's bytes in its layout."""
-        return Loaded(device_bytes(constant, self._constants))
+        return found_bytes(constant, self._constants)
 
 
 class SourceLoader:
@@ -69,7 +81,7 @@ class SourceLoader:
         """The constant's bytes in its layout."""
         if self._progress is not None:
             self._progress(constant.name)
-        return Loaded(device_bytes(constant, resolve(ModuleOp([tensor_constant(constant)]), self._source)))
+        return found_bytes(constant, resolve(ModuleOp([tensor_constant(constant)]), self._source))
 
 
 class RandomLoader:
@@ -77,7 +89,7 @@ class RandomLoader:
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
-        self._drawn: dict[Hashable, Bytes] = {}
+        self._drawn: dict[Hashable, Loaded] = {}
 
     def __call__(self, constant: PlanConstant) -> Loaded:
         """The bytes of the constant's layout; a rotation table as its rule makes it."""
@@ -85,8 +97,9 @@ class RandomLoader:
         found = self._drawn.get(same)
         if found is None:
             module = ModuleOp([tensor_constant(constant)])
-            found = self._drawn[same] = device_bytes(constant, random_weights(module, self._seed))
-        return Loaded(found, same)
+            drawn = found_bytes(constant, random_weights(module, self._seed))
+            found = self._drawn[same] = replace(drawn, same=same)
+        return found
 
 
 def tensor_constant(constant: PlanConstant) -> ConstantOp:
@@ -97,8 +110,8 @@ def tensor_constant(constant: PlanConstant) -> ConstantOp:
     return ConstantOp(constant.source, TensorType(f32, layout.shape))
 
 
-def device_bytes(constant: PlanConstant, constants: Constants) -> Bytes:
-    """The bytes of one of `constants` in the plan's layout. WeightError where it is not among them."""
+def found_bytes(constant: PlanConstant, constants: Constants) -> Loaded:
+    """One of `constants` for the plan's layout. WeightError where it is not among them, or is not of its form."""
     key = constant_key(tensor_constant(constant))
     found = constants.arrays.get(key)
     if found is None:
@@ -107,9 +120,9 @@ def device_bytes(constant: PlanConstant, constants: Constants) -> Bytes:
     if isinstance(layout, PlanesAttr):
         if not isinstance(found, StoredRows):
             raise WeightError(f"constant '{constant.name}': expected checkpoint rows, got values")
-        return repack(layout.format.data, *layout.shape, found.data)
+        return Loaded(np.ascontiguousarray(found.data).reshape(-1), layout)
     values = found.values if isinstance(found, StoredRows) else found
-    return np.ascontiguousarray(values, np.float32).reshape(-1).view(np.uint8)
+    return Loaded(np.ascontiguousarray(values, np.float32).reshape(-1).view(np.uint8))
 
 
-__all__ = ["ConstantsLoader", "Loaded", "Loader", "RandomLoader", "SourceLoader", "device_bytes", "tensor_constant"]
+__all__ = ["ConstantsLoader", "Loaded", "Loader", "RandomLoader", "SourceLoader", "found_bytes", "tensor_constant"]

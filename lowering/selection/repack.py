@@ -1,4 +1,4 @@
-"""Kernel calls that lay a checkpoint's file rows out as planes, a chunk of rows at a time; a runtime's loader makes them."""
+"""Kernel calls that lay a checkpoint's file rows out as planes, a chunk at a time, as a runtime loads them."""
 
 from __future__ import annotations
 

@@ -178,16 +178,13 @@ class FakeCuda:
     def cuMemFreeHost(self, address: int) -> None:
         del self._pinned[address]
 
-    def cuMemcpyHtoD(self, device: int, host: int, size: int) -> None:
-        self.emulator.write(device, ctypes.string_at(host, size))
-
     def cuMemcpyHtoDAsync(self, device: int, host: int, size: int, stream: str) -> None:
         self.emulator.write(device, ctypes.string_at(host, size))
 
     def cuMemcpyDtoHAsync(self, host: int, device: int, size: int, stream: str) -> None:
         ctypes.memmove(host, self.emulator.read(device, size), size)
 
-    def cuMemcpyDtoD(self, target: int, source: int, size: int) -> None:
+    def cuMemcpyDtoDAsync(self, target: int, source: int, size: int, stream: str) -> None:
         self.emulator.write(target, self.emulator.read(source, size))
 
     def cuMemsetD8Async(self, address: int, value: int, size: int, stream: str) -> None:
@@ -241,7 +238,7 @@ class FakeCuda:
         return SimpleNamespace(value=SimpleNamespace())
 
     def cuLaunchKernelEx(self, config: Any, function: Entry, parameters: int, extra: int) -> None:
-        assert self._capturing is not None and extra == 0
+        assert extra == 0
         params = function.info.params
         pointers = (ctypes.c_uint64 * len(params)).from_address(parameters)
         # The driver copies the parameters during the call; so does this.
@@ -251,7 +248,10 @@ class FakeCuda:
         block = (config.blockDimX, config.blockDimY, config.blockDimZ)
         shared = config.sharedMemBytes
         assert shared + function.info.static_shared <= max(48 * 1024, self.shared_allowed.get(function.name, 0) + 1024)
-        self._capturing.append(lambda: self.emulator.launch(function, grid, block, shared, packed))
+        if self._capturing is None:
+            self.emulator.launch(function, grid, block, shared, packed)
+        else:
+            self._capturing.append(lambda: self.emulator.launch(function, grid, block, shared, packed))
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lanelink.dialects.driver import PlanesAttr
+from lanelink.dialects.formats import Format
 from lanelink.lowering.runtime.backend import BackendError, generate
 from lanelink.lowering.runtime.cuda import CudaBackend, CudaError, GpuMissing, NotRunnable
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.loader import Loaded, RandomLoader
+from lanelink.lowering.runtime.plan import Place
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +135,7 @@ def test_bytes_of_another_layout(fake_cuda: Any, llama: Any) -> None:
 def test_constants_of_one_shape_are_copied_on_the_device(fake_cuda: Any, llama: Any) -> None:
     with CudaBackend(llama.plan, RandomLoader(), bindings=fake_cuda):
         shapes = {(b.constant.layout, "table" in b.name or None) for b in llama.plan.buffers if b.constant}
-        uploads, copies = fake_cuda.log.count("cuMemcpyHtoD"), fake_cuda.log.count("cuMemcpyDtoD")
+        uploads, copies = fake_cuda.log.count("cuMemcpyHtoDAsync"), fake_cuda.log.count("cuMemcpyDtoDAsync")
     constants = sum(b.constant is not None for b in llama.plan.buffers)
     assert uploads == len(shapes) + 1  # the cos and the sin table differ
     assert uploads + copies == constants
@@ -143,7 +146,7 @@ def test_constants_of_one_shape_are_copied_on_the_device(fake_cuda: Any, llama: 
     [
         ("cuMemAlloc", r"cuda: allocate \d+ bytes on the device: expected CUDA_SUCCESS, got CUDA_ERROR_OUT_OF_MEMORY"),
         ("cuModuleLoadData", r"cuda: load \w+\.compute_90\.ptx: .* got CUDA_ERROR_OUT_OF_MEMORY"),
-        ("cuLaunchKernelEx", r"cuda: launch fold\(gather, norm\) @rows::@gather_bf16: .* got CUDA_ERROR_OUT_OF_MEMORY"),
+        ("cuLaunchKernelEx", r"cuda: launch gather @rows::@gather_bf16: .* got CUDA_ERROR_OUT_OF_MEMORY"),
         ("cuStreamEndCapture", "cuda: end the capture of the step: .* got CUDA_ERROR_OUT_OF_MEMORY"),
         ("cuDevicePrimaryCtxRetain", "cuda: open device 0: .* got CUDA_ERROR_OUT_OF_MEMORY"),
     ],
@@ -195,3 +198,41 @@ def test_timing_a_graph_of_chosen_launches(fake_cuda: Any, llama: Any) -> None:
         cuda.step(1)
         graph = cuda.capture(llama.plan.launches[:2])
         assert cuda.seconds(graph, 3) == 0.002
+
+
+@pytest.mark.parametrize("format", [Format.Q8_0, Format.Q4_0])
+def test_quantized_rows_are_laid_out_on_the_device(fake_cuda: Any, prepared: Any, format: Format) -> None:
+    ready = prepared("llama", quantize=format)
+    with CudaBackend(ready.plan, ready.loader, bindings=fake_cuda) as backend:
+        laid_out = [name for name, _ in fake_cuda.launches if name.startswith("repack_")]
+        rows = 0
+        for k, buffer in enumerate(ready.plan.buffers):
+            if buffer.constant is None:
+                continue
+            loaded = ready.loader(buffer.constant)
+            rows += loaded.planes is not None and loaded.planes.format.data is format
+            assert backend.read(Place(k, 0, buffer.bytes)).tobytes() == loaded.data.tobytes()
+    assert laid_out == [f"repack_{format.value}_rows"] * rows and rows > 0
+
+
+def test_rows_of_another_size(fake_cuda: Any, prepared: Any) -> None:
+    ready = prepared("llama", quantize=Format.Q8_0)
+
+    def short(constant: Any) -> Loaded:
+        found = ready.loader(constant)
+        return found if found.planes is None else Loaded(found.found[34:], found.planes)
+
+    with pytest.raises(BackendError, match=r"expected \d+ bytes of #driver.planes<q8_0, \d+x\d+>'s rows, got \d+"):
+        CudaBackend(ready.plan, short, bindings=fake_cuda)
+    assert not fake_cuda.allocations and fake_cuda.held == 0
+
+
+def test_planes_of_another_size(fake_cuda: Any, prepared: Any) -> None:
+    ready = prepared("llama", quantize=Format.Q8_0)
+
+    def other(constant: Any) -> Loaded:
+        found = ready.loader(constant)
+        return found if found.planes is None else Loaded(found.found, PlanesAttr(Format.Q8_0, 1, 32))
+
+    with pytest.raises(BackendError, match=r"expected planes of \d+ bytes, got 272"):
+        CudaBackend(ready.plan, other, bindings=fake_cuda)

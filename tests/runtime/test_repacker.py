@@ -1,0 +1,52 @@
+"""Constants written to a device in chunks: the planes are those numpy makes, and everything taken is given back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lanelink.dialects.driver import PlanesAttr
+from lanelink.dialects.formats import Format
+from lanelink.lowering import formats
+from lanelink.lowering.repack import plane_layout, repack
+from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError
+from lanelink.lowering.runtime.repacker import Repacker
+
+ROWS = 7
+
+
+@pytest.mark.parametrize("format", list(Format))
+@pytest.mark.parametrize("rows_a_chunk", [0.5, 2.0, 7.0])
+def test_rows_in_chunks_are_numpys_planes(fake_cuda: Any, format: Format, rows_a_chunk: float) -> None:
+    cols = 512 if format.block_values == 256 else 96
+    values = np.random.default_rng(3).standard_normal((ROWS, cols)).astype(np.float32)
+    file = formats.encode(format, values).reshape(-1)
+    row_bytes = format.row_bytes(cols)
+    api = CudaApi(0, fake_cuda)
+    with api.current():
+        size = plane_layout(format, ROWS, cols).total_bytes
+        target, second = api.alloc(size), api.alloc(size)
+        with Repacker(api, api.facts(), row_bytes, chunk=int(rows_a_chunk * row_bytes)) as repacker:
+            repacker.rows(target, PlanesAttr(format, ROWS, cols), file)
+            repacker.copy(second, target, size)
+        assert fake_cuda.allocations == {target, second}, "chunks are given back"
+        expected = repack(format, ROWS, cols, file).tobytes()
+        assert fake_cuda.emulator.read(target, size) == expected
+        assert fake_cuda.emulator.read(second, size) == expected
+    chunks = -(-ROWS // max(1, int(rows_a_chunk)))
+    # Plain rows of whole loads lie in a file as they do on the device: bytes, in chunks that need not be whole rows.
+    assert fake_cuda.log.count("cuMemcpyHtoDAsync") == chunks
+    launched = 0 if row_bytes == plane_layout(format, ROWS, cols).pitch and not format.is_block else chunks
+    assert len(fake_cuda.launches) == launched
+
+
+def test_a_fault_gives_everything_back(fake_cuda: Any) -> None:
+    api = CudaApi(0, fake_cuda)
+    with api.current():
+        target = api.alloc(4096)
+        fake_cuda.failing["cuMemcpyHtoDAsync"] = type(fake_cuda.cuDeviceGet(0)[0]).CUDA_ERROR_INVALID_VALUE
+        with pytest.raises(CudaError, match="copy 96 bytes to the device"), Repacker(api, api.facts(), 32) as repacker:
+            repacker.plain(target, np.arange(96, dtype=np.uint8))
+        assert fake_cuda.allocations == {target}
