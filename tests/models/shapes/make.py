@@ -28,6 +28,7 @@ COMMON: dict[str, Any] = {
     "head_dim": 16,
     "vocab_size": 96,
     "max_position_embeddings": 256,
+    "rms_norm_eps": 1e-3,  # so that a norm that has an eps of its own shows
     "tie_word_embeddings": False,
     "dtype": "bfloat16",
     "bos_token_id": 0,
