@@ -124,7 +124,7 @@ SHAPES: dict[str, dict[str, Any]] = {
         "model_type": "gemma2",
         **ROOT,
         "sliding_window": 5,
-        "query_pre_attn_scalar": 24,
+        "query_pre_attn_scalar": 10,
         "final_logit_softcapping": 5.0,
         "attn_logit_softcapping": 4.0,
         "tie_word_embeddings": True,
@@ -135,7 +135,7 @@ SHAPES: dict[str, dict[str, Any]] = {
         "num_hidden_layers": 3,
         "sliding_window_pattern": 3,
         "sliding_window": 5,
-        "query_pre_attn_scalar": 24,
+        "query_pre_attn_scalar": 10,
         "rope_parameters": {
             "full_attention": {"rope_type": "linear", "rope_theta": 1000.0, "factor": 8.0},
             "sliding_attention": {"rope_type": "default", "rope_theta": 50.0},
