@@ -42,7 +42,8 @@ __device__ __forceinline__ bool is_quantized(const Matrix &m) {
 
 // One of two matrices field by field: a choice of references would put the arguments into local memory.
 __device__ __forceinline__ Matrix pick(bool first, const Matrix &a, const Matrix &b) {
-  return {first ? a.w : b.w, first ? a.format : b.format, first ? a.pitch : b.pitch, first ? a.words : b.words, first ? a.rows : b.rows};
+  return {first ? a.w : b.w, first ? a.format : b.format, first ? a.pitch : b.pitch, first ? a.words : b.words,
+          first ? a.rows : b.rows};
 }
 
 __device__ __forceinline__ Job job_of(const Matrix &m, int kind, int k, int n) {
@@ -102,7 +103,8 @@ template <int INPUT, int RT>
 __device__ __forceinline__ Job hidden_job(const MoeArgs &a, const Tables &t, bool shared, bool of_up) {
   const Matrix gate = pick(shared, a.shared_gate, a.gate), up = pick(shared, a.shared_up, a.up);
   const bool paired = gate.format == up.format;
-  Job job = job_of(pick(of_up, up, gate), paired ? PAIR : of_up ? UP : GATE, a.width, shared ? a.shared_hidden : a.hidden);
+  const int kind = paired ? PAIR : of_up ? UP : GATE;
+  Job job = job_of(pick(of_up, up, gate), kind, a.width, shared ? a.shared_hidden : a.hidden);
   job.second = up.w, job.by_expert = !shared, job.out = shared ? a.shared_h : a.h;
   if (!shared) job.bias_a = of_up ? a.up_bias : a.gate_bias, job.bias_b = a.up_bias;
   job.units = (shared ? row_groups(t, RT) : t.groups) * (paired ? job.n : (job.n + NR - 1) / NR);
@@ -165,7 +167,8 @@ __device__ __forceinline__ Job stage_shared_down(const MoeArgs &a, const Tables 
   const int k = a.shared_hidden, stride = INPUT == INPUT_Q8 ? q8_stride(k, a.x_pitch) : f32_stride(k);
   const int slots = (a.shared_at < 0 ? a.room : a.room - a.shared_at) / stride / RT * RT, begin = w.row;
   const int count = min(slots, t.pass - begin);
-  Job job = down_job<INPUT>(a, true, w.tile, begin / RT, (count + RT - 1) / RT, begin, staged_rows(a) + max(0, a.shared_at));
+  char *rows = staged_rows(a) + max(0, a.shared_at);
+  Job job = down_job<INPUT>(a, true, w.tile, begin / RT, (count + RT - 1) / RT, begin, rows);
   if (w.shared_held != begin) {
     job.staging = STAGE_HIDDEN, job.hidden = a.shared_h + (long long)begin * k, job.count = count;
     w.shared_held = begin;
@@ -184,7 +187,8 @@ __device__ __forceinline__ void store_tile(const MoeArgs &a, const Tables &t, in
     if (output >= a.width) continue;
     float v = 0.0f;
 #pragma unroll 1
-    for (int s = 0; s < a.split; s++) v += t.sums()[((within / NR * a.split + s) * a.pass_rows + row) * NR + within % NR];
+    for (int s = 0; s < a.split; s++)
+      v += t.sums()[((within / NR * a.split + s) * a.pass_rows + row) * NR + within % NR];
     if (a.plus != nullptr) v += a.plus[(long long)a.plus_pitch * (t.row0 + row) + output];
     a.y.at(t.row0 + row)[output] = v;
   }
@@ -294,6 +298,10 @@ __device__ __forceinline__ void moe(const MoeArgs &a) {
       __syncthreads();  // the last job has been done, and what it read may be written over
       stage<INPUT>(a, t, walk, job);
       sweep_any<INPUT, RT>(a, t, job);
+    }
+    if (t.row0 + t.pass < a.m) {  // the next pass writes the hidden rows that other blocks may still be reading
+      arrive(a, t);
+      wait_for_all(a, t);
     }
   }
   const bool together = a.normed && a.m > 1;

@@ -83,8 +83,8 @@ struct MoeArgs {
 extern __shared__ uint4 dynamic_shared[];
 
 // ---- shared memory --------------------------------------------------------------------------------------------------
-// Words of shared memory, one array after the other; selection/moe.py counts them too. Their places are worked out where
-// they are needed: kept, they would take registers from loads in flight.
+// Words of shared memory, one array after the other; selection/moe.py counts them too. Their places are worked out
+// where they are needed: kept, they would take registers from loads in flight.
 struct Tables {
   int pairs;      // the most of a pass
   int pass_rows;  // likewise

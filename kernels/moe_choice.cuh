@@ -59,8 +59,10 @@ __device__ __forceinline__ void choose_all(const MoeArgs &a, const Tables &t) {
       t.keys()[i] = a.router_bias == nullptr ? sum : sum + a.router_bias[i % a.experts];
     }
     __syncthreads();
-    if (warp < count)
-      choose(a, t.keys() + warp * a.experts, t.chosen() + (first + warp) * a.top_k, t.chosen_weight() + (first + warp) * a.top_k);
+    if (warp < count) {
+      const int pair = (first + warp) * a.top_k;
+      choose(a, t.keys() + warp * a.experts, t.chosen() + pair, t.chosen_weight() + pair);
+    }
     __syncthreads();
   }
 #pragma unroll 1

@@ -6,7 +6,8 @@
 // How the products of a format read x: f32 by 16 bytes swizzled under a mask, quantized by pairs of 16 bytes or not.
 __device__ __forceinline__ int swizzle_mask(int format, bool quantized) {
   if (quantized) return format >= FORMAT_Q4_0;
-  return format == FORMAT_F32 || format == FORMAT_VALUES ? 0 : format <= FORMAT_BF16 ? 1 : format == FORMAT_Q8_0 ? 3 : 7;
+  if (format == FORMAT_F32 || format == FORMAT_VALUES) return 0;
+  return format <= FORMAT_BF16 ? 1 : format == FORMAT_Q8_0 ? 3 : 7;
 }
 
 __device__ __forceinline__ int f32_stride(int k) { return (k + 31) / 32 * 128; }
@@ -92,7 +93,8 @@ __device__ __forceinline__ void stage_x(const MoeArgs &a, const Tables &t, bool 
   if (INPUT == INPUT_Q8 && quantized) {
     const Quantized x{reinterpret_cast<i8 *>(const_cast<void *>(a.x)), a.x_pitch, a.m, a.width};
 #pragma unroll 1
-    for (int r = 0; r < t.pass; r++) stage_q8_row(x, t.row0 + r, mask, staged_rows(a) + r * q8_stride(a.width, a.x_pitch));
+    for (int r = 0; r < t.pass; r++)
+      stage_q8_row(x, t.row0 + r, mask, staged_rows(a) + r * q8_stride(a.width, a.x_pitch));
   } else {
     const float *x = of_router ? a.router_x : reinterpret_cast<const float *>(a.x);
     const int pitch = of_router ? a.router_x_pitch : a.x_pitch;

@@ -135,8 +135,8 @@ __device__ __forceinline__ void pin(Batch<FORMAT, STEPS> &b) {
 
 // ---- sums ---------------------------------------------------------------------------------------------------------
 template <int FORMAT, int INPUT, int STEPS>
-__device__ __forceinline__ void sum_row(const MoeArgs &a, const Job &job, const Batch<FORMAT, STEPS> &b, int word, int words,
-                                        const char *x, float (&sums)[1][NR]) {
+__device__ __forceinline__ void sum_row(const MoeArgs &a, const Job &job, const Batch<FORMAT, STEPS> &b, int word,
+                                        int words, const char *x, float (&sums)[1][NR]) {
   if constexpr (IN_BLOCKS<FORMAT>)
     sum_blocks<FORMAT, INPUT, 1, STEPS>(b, word, words, x, a.x_pitch, 1, sums);
   else if constexpr (INPUT == INPUT_F32)
@@ -232,7 +232,8 @@ __device__ __forceinline__ void sweep(const MoeArgs &a, const Tables &t, const J
         for (int r = 0; r < at.group.count; r++) {
           float of_row[1][NR] = {};
           pin<FORMAT>(batch);
-          sum_row<FORMAT, INPUT, STEPS>(a, job, batch, summed + lane, words, staged_row(t, job, at.group.first + r), of_row);
+          const char *x = staged_row(t, job, at.group.first + r);
+          sum_row<FORMAT, INPUT, STEPS>(a, job, batch, summed + lane, words, x, of_row);
 #pragma unroll
           for (int s = 0; s < RT; s++)
 #pragma unroll

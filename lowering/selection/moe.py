@@ -158,6 +158,12 @@ def _pass_rows(spec: MoeSpec, group: int, total: int) -> int:
     return -(-spec.m // -(-spec.m // rows))
 
 
+def group_of(spec: MoeSpec, chip: Chip) -> int:
+    """Rows of x that share a stored row: one of a single row, and where hidden rows are so wide that no more fit."""
+    fits = table_bytes(spec, 1) + _needed(spec, 1, GROUP) <= chip.shared_bytes - STATIC_SHARED
+    return GROUP if spec.m > 1 and fits else 1
+
+
 def _segments(matrix: MoeMatrix, outputs: int, k: int, row_groups: int, warps: int) -> int:
     """Ranges of a router's rows: so many that its products keep every warp busy."""
     if matrix.format is None:
@@ -215,7 +221,7 @@ def lay(spec: MoeSpec, group: int, chip: Chip) -> Laid:
 def moe(spec: MoeSpec, chip: Chip) -> KernelCall:
     """The call of a mixture. Raises SelectionError for what no kernel runs."""
     spec = _checked(spec)
-    group = 1 if spec.m == 1 else GROUP
+    group = group_of(spec, chip)
     laid = lay(spec, group, chip)
     scratch, places = _scratch(spec, laid)
     y = _product(spec, places["product"])
@@ -337,4 +343,4 @@ def _product(spec: MoeSpec, waiting: Address) -> Rows:
     return spec.y
 
 
-__all__ = ["Laid", "even", "f32_stride", "lay", "moe", "q8_stride", "table_bytes", "words_of"]
+__all__ = ["Laid", "even", "f32_stride", "group_of", "lay", "moe", "q8_stride", "table_bytes", "words_of"]

@@ -9,10 +9,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from lanelink.dialects.formats import Format
 from lanelink.kernels.build import ARCHITECTURES, MODULES, ptx_path
 from lanelink.lowering.cases.attention import AttentionShape, attention
 from lanelink.lowering.cases.case import Bytes, Case, FloatResult
 from lanelink.lowering.cases.lists import small
+from lanelink.lowering.cases.mixtures import MoeShape, SharedShape, mixture
 from lanelink.lowering.emulator import Emulator, Entry, Module
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
@@ -114,6 +116,19 @@ def test_kernel_for_the_oldest_architecture(case: Case) -> None:
 def test_every_entry_has_a_case() -> None:
     built = {name for m in MODULES for name in module(m.stem, NEWEST).entries}
     assert built == {select(c.spec, CHIP).entry for c in CASES}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        MoeShape(Format.Q8_0, 1, 3, 1024, 64, 4, 2, shared=SharedShape(Format.Q8_0, 32)),
+        MoeShape(Format.BF16, 0, 1, 64, 1500, 3, 3, shared=SharedShape(Format.F16, 900)),
+    ],
+    ids=["rows in passes", "hidden rows in shares"],
+)
+def test_a_mixture_in_little_shared_memory(shape: MoeShape) -> None:
+    """What a pass leaves in scratch memory is read before the next one writes there, whichever block is ahead."""
+    assert run(mixture(shape), Chip("narrow", (9, 0), 2, 12))["y"] <= 1
 
 
 def test_a_wrong_expectation_is_seen() -> None:
