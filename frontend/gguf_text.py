@@ -74,8 +74,18 @@ _DEEPSEEK_V3 = Words(
 )
 _DEEPSEEK_CODER = Words((r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", r"\p{N}"))
 
+_PLAIN = Words(
+    (
+        r"[\p{P}$+<=>^~|]+",
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)",
+        r"\p{N}+",
+        "[0-9][0-9][0-9]",
+    )
+)
+"""What the format's readers do where a file does not say: runs of marks first, then as GPT-2, digits by threes."""
+
 WORD_RULES: Mapping[str, Words] = {
-    "default": Words(),
+    "default": _PLAIN,
     "gpt-2": Words(),
     "llama-bpe": _LLAMA3,
     "llama3": _LLAMA3,

@@ -82,6 +82,7 @@ def test_byte_level_bpe(tmp_path: Path):
 
 
 NUMBERS = {
+    "default": ["123", "4", "5"],
     "gpt-2": ["12345"],
     "qwen2": ["1", "2", "3", "4", "5"],
     "llama-bpe": ["123", "4", "5"],
@@ -102,6 +103,7 @@ def test_how_words_are_cut(tmp_path: Path):
     assert words(tmp_path, "gpt-4o", "an'sthe") == words(tmp_path, "qwen2", "an'sthe")
     for rule in ("qwen2", "llama-bpe", "gpt-4o", "deepseek-v3"):
         assert words(tmp_path, rule, "the   the") == ["the", f"{SPACE}{SPACE}", f"{SPACE}the"]
+    assert words(tmp_path, "default", "an'sthe") == ["an", "'", *"s", "the"]
     apart = ["t", "h"]
     assert words(tmp_path, "gpt-4o", "Ath") == ["A", "th"]
     assert words(tmp_path, "gpt-4o", "atHe")[:2] == ["a", "t"]
