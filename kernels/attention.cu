@@ -13,7 +13,40 @@
     const AttentionArgs a{q, q_pitch, q_unit, keys, key_pitch, values, value_pitch, value_unit, position, early, m,   \
                           head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads, block_rows, hd,    \
                           vd, window, sinks, scale, splits, join, partials, counters, gate, gate_pitch, gate_act,     \
-                          Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(heads * vd)};                                      \
+                          Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(heads * vd), int(blockIdx.z), int(gridDim.z)};     \
+    attention<Form<__VA_ARGS__>>(a);                                                                                  \
+  }
+
+// Several sequences of a batch in one launch: what is each one's own, and where its blocks of rows are in the grid.
+struct Sequence {
+  const float *q, *keys, *values;
+  const int *position;
+  const float *gate;
+  float *y;
+};
+
+#define SEQUENCE_PARAMS(i)                                                                                            \
+  const float *q##i, const float *keys##i, const float *values##i, const int *position##i, const float *gate##i,      \
+      float *y##i
+#define SEQUENCE(i) if (number == i) s = Sequence{q##i, keys##i, values##i, position##i, gate##i, y##i};
+
+#define ATTENTION_SEQUENCES(name, ...)                                                                                \
+  extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, 1) name(                                   \
+      SEQUENCE_PARAMS(0), SEQUENCE_PARAMS(1), SEQUENCE_PARAMS(2), SEQUENCE_PARAMS(3), SEQUENCE_PARAMS(4),             \
+      SEQUENCE_PARAMS(5), SEQUENCE_PARAMS(6), SEQUENCE_PARAMS(7), int q_pitch, int key_pitch, int value_pitch,        \
+      int value_unit, int early, int m, int heads, int group, int block_heads, int block_rows, int row_blocks,        \
+      int hd, int vd, int window, const float *sinks, float scale, int splits, float *partials, u32 *counters,        \
+      int gate_pitch, int gate_act, int y_pitch) {                                                                    \
+    const int number = blockIdx.z / row_blocks;                                                                       \
+    Sequence s;                                                                                                       \
+    SEQUENCE(0) SEQUENCE(1) SEQUENCE(2) SEQUENCE(3) SEQUENCE(4) SEQUENCE(5) SEQUENCE(6) SEQUENCE(7)                   \
+    const long long states = (long long)row_blocks * block_rows * heads * splits * (vd + 2);                          \
+    const AttentionArgs a{s.q, q_pitch, hd, s.keys, key_pitch, s.values, value_pitch, value_unit, s.position, early,  \
+                          m, hd, nullptr, 0, nullptr, 0, heads, group, block_heads, block_rows, hd, vd, window,       \
+                          sinks, scale, splits, 1, partials + number * states,                                        \
+                          counters + number * row_blocks * gridDim.x, s.gate, gate_pitch, gate_act,                   \
+                          Rows{s.y, y_pitch, nullptr}, QuantizedRows{Quantized{nullptr, 0, 0, 0}, 0, nullptr},        \
+                          int(blockIdx.z) - number * row_blocks, row_blocks};                                         \
     attention<Form<__VA_ARGS__>>(a);                                                                                  \
   }
 
@@ -22,14 +55,17 @@
 ATTENTION(attention_64_q2, 2, 2, 1, 8, 2)
 ATTENTION(attention_64_q4, 4, 2, 1, 8, 2)
 ATTENTION(attention_64_q8, 8, 2, 1, 8, 1)
+ATTENTION_SEQUENCES(attention_64_sequences, 8, 2, 1, 8, 1)
 #elif VALUES == 128
 ATTENTION(attention_128_q2, 2, 4, 1, 8, 2)
 ATTENTION(attention_128_q4, 4, 4, 1, 8, 2)
 ATTENTION(attention_128_q8, 8, 4, 1, 8, 1)
+ATTENTION_SEQUENCES(attention_128_sequences, 8, 4, 1, 8, 1)
 #elif VALUES == 256
 ATTENTION(attention_256_q2, 2, 4, 2, 8, 2)
 ATTENTION(attention_256_q4, 4, 4, 2, 8, 2)
 ATTENTION(attention_256_q8, 8, 4, 2, 8, 1)
+ATTENTION_SEQUENCES(attention_256_sequences, 8, 4, 2, 8, 1)
 #elif VALUES == 512
 ATTENTION(attention_512_q2, 2, 4, 4, 8, 1)
 ATTENTION(attention_512_q4, 4, 4, 4, 8, 1)

@@ -77,6 +77,7 @@ struct AttentionArgs {
   int gate_pitch, gate_act;
   Rows y;
   QuantizedRows quantized;
+  int row_block, row_blocks;  // which of a sequence's blocks of rows this is, and how many it has
 };
 
 extern __shared__ float4 dynamic_shared[];
@@ -121,7 +122,7 @@ struct Range {
 template <class F>
 __device__ __forceinline__ Range range_of(const AttentionArgs &a, int position) {
   Range r;
-  r.row0 = blockIdx.z * a.block_rows;
+  r.row0 = a.row_block * a.block_rows;
   r.past0 = position + r.row0 + 1;
   r.past = position + min(a.m, r.row0 + a.block_rows);
   r.first_tile = (a.window > 0 ? max(0, r.past0 - a.window) : 0) / F::TILE;
@@ -365,7 +366,7 @@ __device__ __forceinline__ long long partial_of(const AttentionArgs &a, int row,
 }
 
 __device__ __forceinline__ float *states_of(const AttentionArgs &a) {
-  return a.partials + (long long)gridDim.z * a.block_rows * a.heads * a.splits * a.vd;
+  return a.partials + (long long)a.row_blocks * a.block_rows * a.heads * a.splits * a.vd;
 }
 
 // Joins the warps' states: a thread takes COLUMNS at a time, and stores them, or their split's part of them.
@@ -532,6 +533,6 @@ __device__ __forceinline__ void attention(const AttentionArgs &a) {
   const bool alone = blocks * r.active == 1;
   join_warps<F>(a, s, me, r, split, busy_warps<F>(a, r, split), alone, states);
   if (alone) return;
-  if (arrives_last(a.counters + blockIdx.z * gridDim.x + joined, blocks * r.active))
+  if (arrives_last(a.counters + a.row_block * gridDim.x + joined, blocks * r.active))
     join_splits<F>(a, r, joined * a.block_heads, blocks * a.block_heads);
 }

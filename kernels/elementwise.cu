@@ -106,6 +106,25 @@ extern "C" __global__ void __launch_bounds__(256) copy_rows(float *x, int x_pitc
   copy_units(from.at(row), x_unit, to.at(row), y_unit, width, units);
 }
 
+// Rows of up to eight sequences, each into a table of its own.
+struct SequenceCopy {
+  const float *x;
+  Rows y;
+};
+
+#define COPY_PARAMS(i) const float *x##i, float *y##i, const int *y_row##i
+#define COPY(i) if (blockIdx.z == i) s = SequenceCopy{x##i, Rows{y##i, y_pitch, y_row##i}};
+
+extern "C" __global__ void __launch_bounds__(256)
+    copy_sequences(COPY_PARAMS(0), COPY_PARAMS(1), COPY_PARAMS(2), COPY_PARAMS(3), COPY_PARAMS(4), COPY_PARAMS(5),
+                   COPY_PARAMS(6), COPY_PARAMS(7), int x_pitch, int y_pitch, int width) {
+  let_next_start();
+  wait_for_previous();
+  SequenceCopy s;
+  COPY(0) COPY(1) COPY(2) COPY(3) COPY(4) COPY(5) COPY(6) COPY(7)
+  copy_units(s.x + (long long)x_pitch * blockIdx.y, 0, s.y.at(blockIdx.y), 0, width, 1);
+}
+
 // Head after head, its values of a and then those of b.
 extern "C" __global__ void __launch_bounds__(256) join_rows(const float *a, int a_pitch, int a_width, const float *b,
                                                             int b_pitch, int b_width, float *y, int y_pitch,

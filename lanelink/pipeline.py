@@ -22,6 +22,7 @@ from lanelink.passes.schedule import (
     ScheduleDependentLaunchPass,
     ScheduleNormsPass,
     ScheduleProductsPass,
+    ScheduleSequencesPass,
 )
 from lanelink.verify import verify_module
 
@@ -35,9 +36,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 9
+    SCHEDULED = 10
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 11
+    DRIVER = 12
     """Level 4: driver calls."""
 
 
@@ -48,6 +49,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     FusePass,
     LegalizeShimPass,
     LinkPass,
+    ScheduleSequencesPass,
     ScheduleNormsPass,
     ScheduleProductsPass,
     ScheduleAttentionPass,
@@ -62,6 +64,7 @@ PASSES: tuple[type[ModulePass], ...] = (
 class Schedule:
     """Which passes of the schedule are run; launches run in their kernels' plain way where one is not."""
 
+    sequences: bool = True
     norms: bool = True
     products: bool = True
     attention: bool = True
@@ -70,6 +73,7 @@ class Schedule:
     def left_out(self) -> set[type[ModulePass]]:
         """The passes that are not run."""
         run: dict[type[ModulePass], bool] = {
+            ScheduleSequencesPass: self.sequences,
             ScheduleNormsPass: self.norms,
             ScheduleProductsPass: self.products,
             ScheduleAttentionPass: self.attention,
@@ -110,6 +114,7 @@ class LanelinkPass(ModulePass):
 
     name = "lanelink"
 
+    sequences: bool = True
     norms: bool = True
     products: bool = True
     attention: bool = True
@@ -117,7 +122,8 @@ class LanelinkPass(ModulePass):
 
     def passes(self) -> list[ModulePass]:
         """The passes it stands for."""
-        return passes(schedule=Schedule(self.norms, self.products, self.attention, self.dependent_launch))
+        chosen = Schedule(self.sequences, self.norms, self.products, self.attention, self.dependent_launch)
+        return passes(schedule=chosen)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():

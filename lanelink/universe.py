@@ -58,6 +58,12 @@ def _link() -> type[ModulePass]:
     return LinkPass
 
 
+def _schedule_sequences() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleSequencesPass
+
+    return ScheduleSequencesPass
+
+
 def _schedule_norms() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleNormsPass
 
@@ -106,6 +112,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "fuse": _fuse,
     "legalize-shim": _legalize_shim,
     "link": _link,
+    "schedule-sequences": _schedule_sequences,
     "schedule-norms": _schedule_norms,
     "schedule-products": _schedule_products,
     "schedule-attention": _schedule_attention,

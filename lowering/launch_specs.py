@@ -45,6 +45,7 @@ from lanelink.lowering.launch_operands import (
 )
 from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec
 from lanelink.lowering.selection.calls import SelectionError
+from lanelink.lowering.selection.sequences import SequencesSpec
 from lanelink.lowering.selection.specs import (
     Advance,
     AdvanceSpec,
@@ -177,6 +178,15 @@ def _slice(op: launch.SliceOp) -> CopySpec:
     return CopySpec(source, rows(op.out), m, width, held // every, every, width)
 
 
+def _sequences(op: launch.SequencesOp) -> SequencesSpec:
+    members = op.members()
+    attentions = [attention_spec(m) for m in members if isinstance(m, launch.AttentionOp)]
+    sets = [spec for m in members if isinstance(m, launch.SetRowOp) and isinstance(spec := _set_row(m), CopySpec)]
+    if len(members) not in (len(attentions), len(sets)):
+        raise SelectionError("launch.sequences", "launch.attention, or launch.set_row of f32 rows", members[0].name)
+    return SequencesSpec(tuple(attentions) if attentions else tuple(sets))
+
+
 Rule = Callable[[Launch], Spec]
 
 
@@ -212,6 +222,7 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.JoinOp, join_spec),
         _rule(launch.MoeOp, moe_spec),
         _rule(launch.FoldOp, fold_spec),
+        _rule(launch.SequencesOp, _sequences),
         _rule(launch.DecayOp, decay_spec),
         _rule(launch.L2NormOp, l2_norm_spec),
         _rule(launch.ConvOp, conv_spec),

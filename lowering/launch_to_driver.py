@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from lanelink.dialects.driver import Architecture, FunctionOp, LaunchOp, ModuleOp, ReturnOp, StepOp
 from lanelink.dialects.driver.attributes import AddressAttr, NullAttr
 from lanelink.dialects.driver.launch import ArgumentAttr
-from lanelink.dialects.launch import CompoundLaunch, Launch, TargetAttr, ViewOp
+from lanelink.dialects.launch import CompoundLaunch, Launch, SequencesOp, TargetAttr, ViewOp
 from lanelink.dialects.launch.step import LIFTED, launches, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.step import located, step_function
@@ -31,6 +31,7 @@ from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import F32, I32, Address, KernelCall, Null, SelectionError
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.select import select
+from lanelink.lowering.selection.sequences import SequencesSpec
 from lanelink.lowering.selection.union import Spec
 from lanelink.lowering.signatures import ParameterKind, SignatureError, committed_ptx
 
@@ -146,9 +147,15 @@ class _Lowering:
         """What a launch asks for; an attention also whether its position is there from before the step on."""
         spec = launch_spec(op)
         if isinstance(spec, AttentionSpec):
-            spec = replace(spec, early=spec.position.ref not in self.written)
+            spec = self._early(spec)
+        if isinstance(spec, SequencesSpec):
+            attentions = tuple(self._early(m) for m in spec.members if isinstance(m, AttentionSpec))
+            spec = SequencesSpec(attentions) if attentions else spec
         self.written.update(address(value).ref for value in op.writes())
         return spec
+
+    def _early(self, spec: AttentionSpec) -> AttentionSpec:
+        return replace(spec, early=spec.position.ref not in self.written)
 
     def _launch(self, op: Launch, call: KernelCall, buffers: DriverBuffers) -> LaunchOp:
         arguments: list[ArgumentAttr] = []
@@ -193,8 +200,11 @@ def _whole(value: int) -> IntegerAttr[I32Type]:
 
 
 def label_of(op: Operation) -> str:
-    """A launch's kind in words: `gemv`, or a fold's parts: `fold(gemm_parts, rope_parts)`."""
+    """A launch's kind in words: `gemv`; of a fold its parts': `fold(gemm_parts, rope_parts)`; `3 attention`."""
     kind = op.name.removeprefix("launch.")
+    if isinstance(op, SequencesOp):
+        members = op.members()
+        return f"{len(members)} {label_of(members[0])}"
     if isinstance(op, CompoundLaunch) and kind == "fold":
         return f"fold({', '.join(label_of(member) for member in op.members())})"
     return kind

@@ -24,6 +24,7 @@ from lanelink.dialects.launch.mixture import MoeOp
 from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
 from lanelink.dialects.launch.products import GemmPartOp, GemmPartsOp, GemvF32Op, GemvGluOp, GemvOp
 from lanelink.dialects.launch.rows import NormOp, RopeOp, RopePartsOp, RopeSideOp
+from lanelink.dialects.launch.sequences import SequencesOp
 from lanelink.dialects.launch.tables import AdvanceOp, ArgMaxOp, GatherOp, SetRowOp, SliceOp
 from lanelink.dialects.launch.target import Numerics, NumericsAttr, TargetAttr
 
@@ -69,6 +70,7 @@ LaunchDialect = Dialect(
         LatentKeysOp,
         LatentValuesOp,
         LatentAttendOp,
+        SequencesOp,
     ],
     [TargetAttr, NumericsAttr, ActivationAttr],
 )
@@ -117,6 +119,7 @@ __all__ = [
     "RopePartsOp",
     "RopeSideOp",
     "ScaleOp",
+    "SequencesOp",
     "SetRowOp",
     "SliceOp",
     "SwigluOp",

@@ -12,6 +12,7 @@ from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, HEAD_SIZES, INPUTS, ROWS, widest, widths
 from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
+from lanelink.lowering.cases.sequences import full_sequences, small_sequences
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 
 
@@ -24,6 +25,7 @@ def small() -> Iterator[Case]:
     yield from _small_unnormed()
     yield from _small_rows()
     yield from small_attention()
+    yield from small_sequences()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
     yield from delta.small()
     yield from latent.small()
@@ -205,6 +207,7 @@ def full() -> Iterator[Case]:
     for hd, at, m in product(HEAD_SIZES, (0, 1, 31, 32, 1000), (1, 3)):
         yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
     yield from full_attention()
+    yield from full_sequences()
     yield from latent.full()
     for m, cols in product(ROWS, (32, 96, 160, 4544, 5120, 14464, 16384)):
         yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))

@@ -114,11 +114,12 @@ def entry_for(spec: AttentionSpec) -> Entry:
 
 def _by_fours(spec: AttentionSpec) -> bool:
     """Whether 16-byte loads find the values of every head and row aligned."""
-    steps = (spec.vd, spec.values.pitch, _value_unit(spec))
+    steps = (spec.vd, spec.values.pitch, value_unit(spec))
     return all(s % 4 == 0 for s in steps) and fixed(spec.values, "attention values").offset % 16 == 0
 
 
-def _value_unit(spec: AttentionSpec) -> int:
+def value_unit(spec: AttentionSpec) -> int:
+    """Values from one key head's to the next's."""
     return spec.vd if spec.v_unit is None else spec.v_unit
 
 
@@ -133,7 +134,7 @@ def _check(spec: AttentionSpec) -> None:
     require(fits, "attention value head", f"an even width of 2 to {MOST_VALUES}", spec.vd)
     _aligned("keys", spec.keys.pitch, fixed(spec.keys, "attention keys"), 4)
     _aligned("values", spec.values.pitch, fixed(spec.values, "attention values"), 2)
-    require(_value_unit(spec) % 2 == 0, "attention value unit", "a multiple of 2 values", spec.v_unit)
+    require(value_unit(spec) % 2 == 0, "attention value unit", "a multiple of 2 values", spec.v_unit)
     require(spec.window is None or spec.window >= 1, "attention window", "at least 1", spec.window)
     require(spec.length >= 1, "attention table", "at least 1 row", spec.length)
     group = spec.heads // spec.kv_heads
@@ -174,7 +175,7 @@ def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
         I32(spec.hd if spec.q_unit is None else spec.q_unit),
         *reading(spec.keys, "attention keys"),
         *reading(spec.values, "attention values"),
-        *(I32(_value_unit(spec)), spec.position, I32(int(spec.early)), I32(spec.m)),
+        *(I32(value_unit(spec)), spec.position, I32(int(spec.early)), I32(spec.m)),
         *_tail(spec.tail, spec.hd),
         *(I32(spec.heads), I32(group), I32(heads), I32(rows), I32(spec.hd), I32(spec.vd)),
         *(I32(spec.window or 0), optional(spec.sinks), F32(spec.scale), I32(splits), I32(join)),
@@ -202,4 +203,4 @@ def _tail(tail: KeyTail | None, hd: int) -> tuple[Argument, ...]:
     )
 
 
-__all__ = ["ENTRIES", "Entry", "attention", "entry_for"]
+__all__ = ["ENTRIES", "Entry", "attention", "entry_for", "value_unit"]

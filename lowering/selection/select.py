@@ -25,6 +25,7 @@ from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.moe_specs import MoeSpec
 from lanelink.lowering.selection.repack import RepackSpec
+from lanelink.lowering.selection.sequences import SequencesSpec, sequences
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -69,6 +70,7 @@ SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
     RepackSpec: repack.repack,
     StreamSpec: stream.stream,
     MoeSpec: moe.moe,
+    SequencesSpec: sequences,
 }
 
 

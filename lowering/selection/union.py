@@ -8,6 +8,7 @@ from lanelink.lowering.selection.head_specs import HeadGemvSpec, JoinSpec
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.moe_specs import MoeSpec
 from lanelink.lowering.selection.repack import RepackSpec
+from lanelink.lowering.selection.sequences import SequencesSpec
 from lanelink.lowering.selection.specs import (
     AdvanceSpec,
     ArgMaxSpec,
@@ -42,6 +43,7 @@ Spec = (
     | QuantizeSpec
     | RepackSpec
     | RopeSpec
+    | SequencesSpec
     | SwigluSpec
     | UnarySpec
     | ValuesSpec

@@ -9,5 +9,12 @@ from lanelink.passes.schedule.attention import ScheduleAttentionPass
 from lanelink.passes.schedule.dependent_launch import ScheduleDependentLaunchPass
 from lanelink.passes.schedule.norms import ScheduleNormsPass
 from lanelink.passes.schedule.products import ScheduleProductsPass
+from lanelink.passes.schedule.sequences import ScheduleSequencesPass
 
-__all__ = ["ScheduleAttentionPass", "ScheduleDependentLaunchPass", "ScheduleNormsPass", "ScheduleProductsPass"]
+__all__ = [
+    "ScheduleAttentionPass",
+    "ScheduleDependentLaunchPass",
+    "ScheduleNormsPass",
+    "ScheduleProductsPass",
+    "ScheduleSequencesPass",
+]

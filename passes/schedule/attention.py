@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
-from lanelink.dialects.launch import AttentionOp, LatentAttendOp, ViewOp
+from lanelink.dialects.launch import AttentionOp, LatentAttendOp, SequencesOp, ViewOp
 from lanelink.dialects.launch.base import buffer_shape
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
@@ -30,7 +30,8 @@ class Attention:
     """
     An attention of `rows` rows over tables of `length` rows, the last `window` positions of them where given.
 
-    `by_fours`: every head's values begin on 16 bytes, and are whole words of them.
+    `by_fours`: every head's values begin on 16 bytes, and are whole words of them. `sequences`: attentions that run as
+    one launch with it, itself among them.
     """
 
     heads: int
@@ -40,6 +41,7 @@ class Attention:
     length: int
     window: int | None = None
     by_fours: bool = True
+    sequences: int = 1
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def blocks_together(a: Attention) -> int:
 
 def blocks_of(a: Attention, heads: int, rows: int) -> int:
     """Blocks before positions are split."""
-    return a.heads // heads * -(-a.rows // rows)
+    return a.sequences * (a.heads // heads) * -(-a.rows // rows)
 
 
 def most_splits(a: Attention, heads: int, rows: int) -> int:
@@ -131,6 +133,7 @@ def attention_of(op: AttentionOp | LatentAttendOp) -> Attention:
         start += values.owner.offset.value.data
         values = values.owner.x
     unit = value_dim if op.v_pitch is None else op.v_pitch.value.data
+    holder = op.parent_op()
     return Attention(
         heads=heads,
         kv_heads=op.kv_heads.value.data,
@@ -139,6 +142,7 @@ def attention_of(op: AttentionOp | LatentAttendOp) -> Attention:
         length=length,
         window=None if op.window is None else op.window.value.data,
         by_fours=_by_fours(value_dim, pitch, unit, start),
+        sequences=len(holder.members()) if isinstance(holder, SequencesOp) else 1,
     )
 
 
@@ -153,5 +157,6 @@ __all__ = [
     "AttentionShare",
     "ScheduleAttentionPass",
     "attention_of",
+    "most_queries",
     "share_attention",
 ]
