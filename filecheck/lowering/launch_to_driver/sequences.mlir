@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s -p 'plan-buffers,lower-to-driver' --split-input-file | filecheck %s
 
 // CHECK: driver.launch @elementwise::@copy_sequences(%a, %s, %p, %b, %t, %q, null, {{.*}}, 64 : i32, 64 : i32, 64 : i32) grid (1, 1, 2) block (256, 1, 1) covers [0, 1] {label = "2 set_row"}
-// CHECK: driver.launch @attention_64::@attention_64_sequences(%a, %s, %s, %p, null, %x, %b, %t, %t, %q, null, %y, null, {{.*}}) grid (2, 1, 2) block (512, 1, 1) shared {{.*}} covers [2, 3] {label = "2 attention"}
+// CHECK: driver.launch @attention_64::@attention_64_sequences(%a, %s, %s, %p, null, %x, %b, %t, %t, %q, null, %y, null, {{.*}}) grid (2, 1, 2) block (256, 1, 1) shared {{.*}} covers [2, 3] {label = "2 attention"}
 func.func @step(%token: memref<1xi32> {tgraph.token}, %p: memref<1xi32> {tgraph.position}, %q: memref<1xi32> {tgraph.state = "q"},
                 %a: memref<1x64xf32> {tgraph.state = "a"}, %b: memref<1x64xf32> {tgraph.state = "b"},
                 %s: memref<8x64xf32> {tgraph.state = "s"}, %t: memref<8x64xf32> {tgraph.state = "t"},
