@@ -95,8 +95,6 @@ __device__ __forceinline__ int load_position(const int *p) {
   return v;
 }
 
-__device__ __forceinline__ void ask_for(const float *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
-
 template <int V>
 __device__ __forceinline__ void load_values(float (&v)[V], const float *p, bool inside) {
 #pragma unroll

@@ -341,16 +341,13 @@ def _pair_tiles(spec: GluSpec, variant: Variant) -> tuple[int, int]:
 
 
 def pair_variant(spec: GluSpec, sms: int) -> Variant:
-    """The variant of a gated pair for one row of x a block: a wide one where its tiles share out as well as others."""
+    """The variant of a gated pair for one row of x a block: a wide one where each has a tile at most, and so half the
+    passes over it; more tiles go better by short batches in three blocks, which stage x while others stream."""
     usual = one_row_variant(spec, 0, sms) if stored_rows(spec) != 2 or not spec.format.has_plain_loads else SHORT
     if usual is not SHORT or spec.m > 1:
         return usual
-
-    def busiest(v: Variant) -> int:
-        passes, tiles = _pair_tiles(spec, v)
-        return -(-tiles // (sms * v.blocks_per_sm)) * v.blocks_per_sm * passes * v.warps
-
-    return WIDE_PAIR if busiest(WIDE_PAIR) <= busiest(SHORT) else SHORT
+    few = _pair_tiles(spec, WIDE_PAIR)[1] <= sms and _pair_tiles(spec, SHORT)[1] <= sms
+    return WIDE_PAIR if few else SHORT
 
 
 def glu(spec: GluSpec, chip: Chip) -> KernelCall:
