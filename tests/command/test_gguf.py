@@ -38,7 +38,7 @@ def test_text_in_and_out(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == f"{told['text']}\n"
 
 
-@pytest.mark.parametrize("name", ["llama-q8_0", "qwen3-mid-Q4_K_M", "qwen3-bf16"])
+@pytest.mark.parametrize("name", ["llama-q8_0", "qwen3-mid-Q4_K_M", "gpt_oss-MXFP4_MOE", "qwen3_next-bf16"])
 def test_the_emulator_decodes_what_the_reference_does(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -46,9 +46,9 @@ def test_the_emulator_decodes_what_the_reference_does(
     step = import_step(weights, tmp_path / "step.mlir")
     found: list[str] = []
     for backend in ("reference", "emulator"):
-        assert run(step, weights, "--prompt", "In", backend=backend, n=4) == 0
+        assert run(step, weights, "--prompt", "In", backend=backend, n=3) == 0
         found.append(capsys.readouterr().out)
-    assert found[0] == found[1] and len(found[0]) == 5
+    assert found[0] == found[1] and len(found[0]) == 4
 
 
 def with_vocabulary(weights: Path, out: Path) -> Path:
