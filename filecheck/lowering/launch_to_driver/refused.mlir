@@ -250,3 +250,15 @@ func.func @step(
   }
   func.return
 }
+
+// -----
+
+// more_rows_than_an_index_names
+// CHECK: lower-to-driver gather: kernel argument: expected a whole number of 32 bits, got 4294967296
+func.func @step(
+  %token: memref<1xi32> {tgraph.token}) attributes {launch.lifted = 1 : i64} {
+  %e = launch.constant #tgraph.checkpoint<"e"> : !tgraph.rows<bf16, 4294967296x64>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.gather(table = %e : !tgraph.rows<bf16, 4294967296x64>, index = %token : memref<1xi32>, out = %y : memref<1x64xf32>) covers [0]
+  func.return
+}
