@@ -73,3 +73,11 @@ def test_a_batchs_rows_are_quantized_where_they_are_set() -> None:
     sets = [op for op in found if isinstance(op, launch.SetRowOp) and op.quant is not None]
     assert len(sets) == 3
     assert not any(isinstance(op, launch.QuantOp) for op in found)
+
+
+def test_a_batchs_sequences_run_as_one_launch() -> None:
+    """Three sequences' keys and values are set at once, then they attend at once, then their rows are put together."""
+    found = emulated(["batch"], 3, Numerics.DEQUANT).launches()
+    together = [op.members() for op in found if isinstance(op, launch.SequencesOp)]
+    kinds = [launch.SetRowOp, launch.AttentionOp, launch.SetRowOp]
+    assert [(type(members[0]), len(members)) for members in together] == list(zip(kinds, (6, 3, 3), strict=True))

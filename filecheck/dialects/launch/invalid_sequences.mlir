@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
 // CHECK: sym_name = "one_member"
-// CHECK: launch.sequences: expected at least 2 inside, got 1
+// CHECK: | Operation does not verify: launch.sequences: expected at least 2 inside, got 1
 func.func @one_member(%a: memref<1x64xf32>, %t: memref<8x64xf32>) {
   launch.sequences() {
     launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<8x64xf32>) {row = 0 : i64} covers [0]
@@ -12,7 +12,7 @@ func.func @one_member(%a: memref<1x64xf32>, %t: memref<8x64xf32>) {
 // -----
 
 // CHECK: sym_name = "a_kind_that_runs_alone"
-// CHECK: launch.sequences: expected launch.attention or launch.set_row or launch.rope or launch.conv or launch.delta inside, got launch.unary
+// CHECK: | Operation does not verify: launch.sequences: expected launch.attention or launch.set_row or launch.rope or launch.conv or launch.delta inside, got launch.unary
 func.func @a_kind_that_runs_alone(%a: memref<1x64xf32>, %b: memref<1x64xf32>, %c: memref<1x64xf32>) {
   launch.sequences() {
     launch.unary(x = %a : memref<1x64xf32>, out = %b : memref<1x64xf32>) {act = #launch<act silu>} covers [0]
@@ -24,7 +24,7 @@ func.func @a_kind_that_runs_alone(%a: memref<1x64xf32>, %b: memref<1x64xf32>, %c
 // -----
 
 // CHECK: sym_name = "two_kinds"
-// CHECK: launch.sequences: expected members of one kind, launch.set_row, got launch.attention
+// CHECK: | Operation does not verify: launch.sequences: expected members of one kind, launch.set_row, got launch.attention
 func.func @two_kinds(%a: memref<1x64xf32>, %t: memref<8x64xf32>, %k: memref<8x64xf32>, %p: memref<1xi32>, %y: memref<1x64xf32>) {
   launch.sequences() {
     launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<8x64xf32>) {row = 0 : i64} covers [0]
@@ -37,7 +37,7 @@ func.func @two_kinds(%a: memref<1x64xf32>, %t: memref<8x64xf32>, %k: memref<8x64
 // -----
 
 // CHECK: sym_name = "other_fields"
-// CHECK: launch.sequences: expected members of the fields {{.*}}scale = 1.000000e+00{{.*}}, got {{.*}}scale = 2.000000e+00
+// CHECK: | Operation does not verify: launch.sequences: expected members of the fields {{.*}}scale = 1.000000e+00{{.*}}, got {{.*}}scale = 2.000000e+00
 func.func @other_fields(%a: memref<1x64xf32>, %k: memref<8x64xf32>, %p: memref<1xi32>, %y: memref<1x64xf32>, %z: memref<1x64xf32>) {
   launch.sequences() {
     launch.attention(q = %a : memref<1x64xf32>, keys = %k : memref<8x64xf32>, values = %k : memref<8x64xf32>, position = %p : memref<1xi32>, out = %y : memref<1x64xf32>)
@@ -51,7 +51,7 @@ func.func @other_fields(%a: memref<1x64xf32>, %k: memref<8x64xf32>, %p: memref<1
 // -----
 
 // CHECK: sym_name = "other_sizes"
-// CHECK: launch.sequences: expected members of the operands {{.*}}memref<8x64xf32>{{.*}}, got {{.*}}memref<9x64xf32>
+// CHECK: | Operation does not verify: launch.sequences: expected members of the operands {{.*}}memref<8x64xf32>{{.*}}, got {{.*}}memref<9x64xf32>
 func.func @other_sizes(%a: memref<1x64xf32>, %t: memref<8x64xf32>, %u: memref<9x64xf32>) {
   launch.sequences() {
     launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<8x64xf32>) {row = 0 : i64} covers [0]
@@ -63,7 +63,7 @@ func.func @other_sizes(%a: memref<1x64xf32>, %t: memref<8x64xf32>, %u: memref<9x
 // -----
 
 // CHECK: sym_name = "the_same_rows"
-// CHECK: launch.sequences: expected members that write apart, got two over the same rows
+// CHECK: | Operation does not verify: launch.sequences: expected members that write apart, got two over the same rows
 func.func @the_same_rows(%a: memref<2x64xf32>, %b: memref<2x64xf32>, %t: memref<8x64xf32>) {
   launch.sequences() {
     launch.set_row(source = %a : memref<2x64xf32>, out = %t : memref<8x64xf32>) {row = 0 : i64} covers [0]
@@ -75,7 +75,7 @@ func.func @the_same_rows(%a: memref<2x64xf32>, %b: memref<2x64xf32>, %t: memref<
 // -----
 
 // CHECK: sym_name = "rows_that_only_the_device_knows"
-// CHECK: launch.sequences: expected members that write apart, got two over the same rows
+// CHECK: | Operation does not verify: launch.sequences: expected members that write apart, got two over the same rows
 func.func @rows_that_only_the_device_knows(%a: memref<1x64xf32>, %b: memref<1x64xf32>, %t: memref<8x64xf32>, %p: memref<1xi32>, %q: memref<1xi32>) {
   launch.sequences() {
     launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<8x64xf32>, at = %p : memref<1xi32>) covers [0]
@@ -87,7 +87,7 @@ func.func @rows_that_only_the_device_knows(%a: memref<1x64xf32>, %b: memref<1x64
 // -----
 
 // CHECK: sym_name = "one_reads_what_another_writes"
-// CHECK: launch.sequences: expected to write other buffers than members read, got one as both
+// CHECK: | Operation does not verify: launch.sequences: expected to write other buffers than members read, got one as both
 func.func @one_reads_what_another_writes(%a: memref<1x64xf32>, %t: memref<1x64xf32>, %u: memref<1x64xf32>) {
   launch.sequences() {
     launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<1x64xf32>) {row = 0 : i64} covers [0]
