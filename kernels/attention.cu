@@ -1,5 +1,5 @@
-// The entries of attention: VALUES is the widest value head they hold, and how its columns lie in a warp. 0 is for value
-// heads that 16-byte loads do not fit, -1 for keys whose last values all heads share.
+// The entries of attention: VALUES is the widest value head they hold, and how its columns lie in a warp. 0 is for
+// value heads that 16-byte loads do not fit, -1 for keys whose last values all heads share.
 #include "attention.cuh"
 
 #define ATTENTION(name, ...)                                                                                          \
@@ -50,7 +50,7 @@ struct Sequence {
     attention<Form<__VA_ARGS__>>(a);                                                                                  \
   }
 
-// Queries a block, columns a load, loads a lane, warps, positions a team (lowering/selection/attention.py has the same).
+// Queries a block, columns a load, loads a lane, warps, positions a team; lowering/selection/attention.py has the same.
 #if VALUES == 64
 ATTENTION(attention_64_q2, 2, 2, 1, 8, 2)
 ATTENTION(attention_64_q4, 4, 2, 1, 8, 2)

@@ -1,9 +1,9 @@
 // Every head's keys or values of a latent table's rows (DeepSeek-V2, section 2.1): the first values of each row by one
 // matrix a head, for a wide chunk that attends to them expanded.
 //
-// A block computes POSITIONS rows of OUTPUTS outputs: of a chunk of inputs at a time, the table's values and the decoded
-// weights lie in shared memory, input by input, and a thread adds the products of 8 rows by 4 outputs. Which rows there
-// are follows from the position on the device; blocks past them end at once.
+// A block computes POSITIONS rows of OUTPUTS outputs: of a chunk of inputs at a time, the table's values and the
+// decoded weights lie in shared memory, input by input, and a thread adds the products of 8 rows by 4 outputs. Which
+// rows there are follows from the position on the device; blocks past them end at once.
 #include "blocks.cuh"
 
 constexpr int POSITIONS = 128, OUTPUTS = 64, CHUNK = 32;
@@ -66,8 +66,8 @@ __device__ __forceinline__ void decode_run(const ExpandArgs &a, int row, int c0,
   }
 }
 
-// The weights of inputs k0.. of outputs n0.. into the tile. BY_OUTPUTS: a stored row is one output, [heads * width][latent];
-// otherwise one input of a head, [heads * latent][width].
+// The weights of inputs k0.. of outputs n0.. into the tile. BY_OUTPUTS: a stored row is one output, of
+// [heads * width][latent]; otherwise one input of a head, of [heads * latent][width].
 template <int FORMAT, bool BY_OUTPUTS>
 __device__ __forceinline__ void hold_weights(const ExpandArgs &a, Tile &t, int n0, int k0) {
   float v[CHUNK];

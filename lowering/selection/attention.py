@@ -32,7 +32,7 @@ from lanelink.lowering.selection.packing import (
 from lanelink.passes.schedule.attention import MAX_SPLITS
 
 TEAMS = 4
-"""Positions that the teams of a warp score together (kernels/attention.cuh)."""
+"""Positions that the teams of a warp score together (kernels/attention_unit.cuh)."""
 
 
 @dataclass(frozen=True)
