@@ -226,26 +226,6 @@ __device__ __forceinline__ StreamsOf<N> streams_at(const GemvArgs &a, int tile, 
   return s;
 }
 
-// Before the wait: what the warp reads of its first tile, asked into the second-level cache. The launch ahead may leave the
-// memory idle, and staging x does, while a lane's registers hold no more than a batch. The rows of a warp's passes are
-// neighbours, and so are their scales.
-constexpr int LINE = 128;
-constexpr int ASKED = 12 << 10;  // bytes of stored rows a warp: of all blocks together, less than the cache holds
-
-template <int FORMAT, bool GLU, int N>
-__device__ __forceinline__ void ask_for_rows(const GemvArgs &a, const StreamsOf<N> &s, int tile) {
-  constexpr int MATRICES = N / OUTPUTS<GLU, N>;
-  const Place at = place_of(a, tile);
-  const int rows = min(OUTPUTS<GLU, N> * a.passes, PART_FIELD(a, at.part, n) - first_output<GLU, N>(a, at.tile, 0));
-#pragma unroll
-  for (int i = 0; i < N; i += OUTPUTS<GLU, N>) {
-    const int bytes = min(rows * a.pitch, ASKED / MATRICES), scales = bytes / QBLOCK * 2;
-    for (int b = LINE * (threadIdx.x & 31); b < bytes; b += 32 * LINE) ask_for(s.w[i] + b);
-    if (FORMAT == FORMAT_Q8_0)
-      for (int b = LINE * (threadIdx.x & 31); b < scales; b += 32 * LINE) ask_for(s.scale[i] + b);
-  }
-}
-
 // ---- what follows a product -----------------------------------------------------------------------------------------
 // The quantized form of a tile of 32 outputs, from `stage` [RT][32]: warp r takes row r.
 template <int RT>
@@ -349,9 +329,6 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   StreamsOf<N> at = streams_at<FORMAT, GLU, N>(a, tile, 0);
   Batch<FORMAT, STEPS, N> batch;
   load_batch<FORMAT>(batch, at, lane, words, a.k);
-#if __CUDA_ARCH__ >= 900
-  ask_for_rows<FORMAT, GLU, N>(a, at, tile);
-#endif
   let_next_start();
   // Entries that one row of x takes.
   constexpr bool ONE_ROW = RT == 1 || (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32);
