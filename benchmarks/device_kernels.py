@@ -9,9 +9,10 @@ of weights alone.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from lanelink.dialects.formats import Format
 from lanelink.lowering.activations import ActivationLayout
 from lanelink.lowering.cases.attention import scheduled
 from lanelink.lowering.cases.case import Case
-from lanelink.lowering.cases.lists import full
+from lanelink.lowering.cases.lists import full, small
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.selection.attention_specs import AttentionSpec
@@ -67,11 +68,11 @@ def run_case(device: Device, case: Case) -> tuple[float, bool]:
     return worst, outputs[0] == outputs[1] and not counters.any()
 
 
-def check_cases(device: Device, match: str) -> int:
-    """Runs every case; prints those that are wrong and the worst of each kind. The number that are wrong."""
+def check_cases(device: Device, match: str, cases: Iterable[Case]) -> int:
+    """Runs cases; prints those that are wrong and the worst of each kind. The number that are wrong."""
     wrong, count, kinds = 0, 0, dict[str, tuple[float, str]]()
     start = time.time()
-    for case in full():
+    for case in cases:
         if match not in case.name:
             continue
         count += 1
@@ -357,19 +358,37 @@ def runs() -> Iterator[tuple[Format, int]]:
     yield Format.Q8_0, 0
 
 
+def sanitize(match: str) -> int:
+    """The small cases under compute-sanitizer, for accesses out of bounds and for races; 1 where a tool finds any."""
+    found = 0
+    for tool in ("memcheck", "racecheck"):
+        command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", "--print-limit", "20"]
+        start = time.time()
+        done = subprocess.run([*command, sys.executable, __file__, "--small", "--match", match], check=False)
+        print(f"{tool}: {'clean' if not done.returncode else 'NOT clean'}, {time.time() - start:.0f} s", flush=True)
+        found = max(found, int(done.returncode != 0))
+    return found
+
+
 def main() -> int:
     """Runs what is asked for, everything by default."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--cases", action="store_true", help="check every case")
+    parser.add_argument("--small", action="store_true", help="check the small cases, those of the emulator's tests")
+    parser.add_argument("--sanitize", action="store_true", help="check the small cases under compute-sanitizer")
     parser.add_argument("--step", type=int, default=0, help="time this many forms of a decoding step")
     parser.add_argument("--attention", action="store_true", help="time attention alone")
     parser.add_argument("--match", default="", help="only cases whose name has this")
     parser.add_argument("--layers", type=int, default=36)
     options = parser.parse_args()
-    every = not options.cases and not options.step and not options.attention
+    if options.sanitize:
+        return sanitize(options.match)
+    every = not (options.cases or options.small or options.step or options.attention)
     device = Device()
     print(device.chip)
-    wrong = check_cases(device, options.match) if every or options.cases else 0
+    wrong = 0
+    if every or options.cases or options.small:
+        wrong = check_cases(device, options.match, small() if options.small else full())
     device.free()
     if every or options.attention:
         time_attention(device)
