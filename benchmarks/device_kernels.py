@@ -1,6 +1,6 @@
 """Every kernel on a GPU: right against its meaning over all cases, then timed at the shapes of an 8B decoder.
 
-    python benchmarks/device_kernels.py [--cases] [--step N] [--attention] [--match WORD]
+    python benchmarks/device_kernels.py [--cases | --family NAME | --sanitize] [--step N] [--attention] [--match WORD]
 
 Times are of graphs whose launches each read fresh weights, with programmatic dependent launch; GB/s counts the bytes
 of weights alone.
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from lanelink.dialects.formats import Format
 from lanelink.lowering.activations import ActivationLayout
 from lanelink.lowering.cases.attention import scheduled
 from lanelink.lowering.cases.case import Case
-from lanelink.lowering.cases.lists import full, small
+from lanelink.lowering.cases.lists import FAMILIES
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.selection.attention_specs import AttentionSpec
@@ -358,13 +359,28 @@ def runs() -> Iterator[tuple[Format, int]]:
     yield Format.Q8_0, 0
 
 
+def check_families(match: str, jobs: int) -> int:
+    """Checks the cases of every family, each in a process of its own, `jobs` at a time; 1 where any are wrong."""
+
+    def checked(family: str) -> tuple[str, subprocess.CompletedProcess[str]]:
+        command = [sys.executable, __file__, "--family", family, "--match", match]
+        return family, subprocess.run(command, check=False, capture_output=True, text=True)
+
+    failed = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for family, done in pool.map(checked, FAMILIES):
+            print(f"{family}:\n{done.stdout}{done.stderr}", flush=True)
+            failed = max(failed, int(done.returncode != 0))
+    return failed
+
+
 def sanitize(match: str) -> int:
     """The small cases under compute-sanitizer, for accesses out of bounds and for races; 1 where a tool finds any."""
     found = 0
     for tool in ("memcheck", "racecheck"):
         command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", "--print-limit", "20"]
         start = time.time()
-        done = subprocess.run([*command, sys.executable, __file__, "--small", "--match", match], check=False)
+        done = subprocess.run([*command, sys.executable, __file__, "--family", "small", "--match", match], check=False)
         print(f"{tool}: {'clean' if not done.returncode else 'NOT clean'}, {time.time() - start:.0f} s", flush=True)
         found = max(found, int(done.returncode != 0))
     return found
@@ -374,7 +390,8 @@ def main() -> int:
     """Runs what is asked for, everything by default."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--cases", action="store_true", help="check every case")
-    parser.add_argument("--small", action="store_true", help="check the small cases, those of the emulator's tests")
+    parser.add_argument("--family", choices=FAMILIES, help="check the cases of one family")
+    parser.add_argument("--jobs", type=int, default=8, metavar="N", help="families that --cases checks at a time")
     parser.add_argument("--sanitize", action="store_true", help="check the small cases under compute-sanitizer")
     parser.add_argument("--step", type=int, default=0, help="time this many forms of a decoding step")
     parser.add_argument("--attention", action="store_true", help="time attention alone")
@@ -383,12 +400,12 @@ def main() -> int:
     options = parser.parse_args()
     if options.sanitize:
         return sanitize(options.match)
-    every = not (options.cases or options.small or options.step or options.attention)
+    every = not (options.cases or options.family or options.step or options.attention)
+    wrong = check_families(options.match, options.jobs) if every or options.cases else 0
     device = Device()
     print(device.chip)
-    wrong = 0
-    if every or options.cases or options.small:
-        wrong = check_cases(device, options.match, small() if options.small else full())
+    if options.family:
+        wrong = check_cases(device, options.match, FAMILIES[options.family]())
     device.free()
     if every or options.attention:
         time_attention(device)

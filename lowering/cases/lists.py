@@ -1,8 +1,8 @@
-"""The lists of cases: `small` for the emulator, which has one core to run every thread on, and `full` for a device."""
+"""The lists of cases: `small` for the emulator, which has one core to run every thread on, and `FAMILIES` for a device."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
@@ -179,15 +179,16 @@ def _elementwise(rows: tuple[int, ...], widths: tuple[int, ...]) -> Iterator[Cas
         yield others.unary(act, 2, widths[1], factor=0.5 if act is Activation.NONE else 1.0)
 
 
-def full() -> Iterator[Case]:
-    """The small cases and the wide ones."""
-    yield from small()
+def _wide_products() -> Iterator[Case]:
     for (format, planes), m in product(INPUTS + BLOCK_INPUTS, ROWS):
         for k in widths(format):
             yield products.plain(ProductShape(format, planes, m, k, 513), bias=m == 2, seed=k)
             yield products.gated(ProductShape(format, planes, m, k, 160), Activation.SILU, min(m, 2), m != 3, seed=k)
             norm = NormShape(add=True, keep_sum=True, planes=1)
             yield products.normed(ProductShape(format, planes, m, k, 544), norm, keep=m == 3, seed=k)
+
+
+def _wide_rows_per_warp() -> Iterator[Case]:
     for (format, planes), rows in product([*INPUTS, *((f, p) for f, p in BLOCK_INPUTS if p)], (1, 4)):
         for k in widths(format):
             yield products.by_warp(products.plain(ProductShape(format, planes, 1, k, 513), seed=k), rows)
@@ -195,20 +196,26 @@ def full() -> Iterator[Case]:
             yield products.by_warp(gated, 1 if rows == 1 else 2)
             norm = NormShape(add=True, keep_sum=True, planes=1)
             yield products.by_warp(products.normed(ProductShape(format, planes, 1, k, 544), norm, seed=k), rows)
+
+
+def _widest_products() -> Iterator[Case]:
     for (format, planes), m in product(INPUTS + BLOCK_INPUTS, ROWS):
         k = widest(format)
         yield products.plain(ProductShape(format, planes, m, k, 17))
         yield products.gated(ProductShape(format, planes, m, k, 16), Activation.SILU, 0, True)
         yield products.normed(ProductShape(format, planes, m, k, 32), NormShape(add=True, keep_sum=True, planes=1))
+
+
+def _turned_products() -> Iterator[Case]:
     for (format, planes), hd, at in product(INPUTS + BLOCK_INPUTS, HEAD_SIZES, (0, 31, 1000)):
         m = 1 + at % 4
         shape = ProductShape(format, planes, m, widths(format)[1], 0)
         yield products.turned(shape, hd, hd // 2, (6, 3, 3), (True, True), at, seed=hd)
+
+
+def _wide_rows() -> Iterator[Case]:
     for hd, at, m in product(HEAD_SIZES, (0, 1, 31, 32, 1000), (1, 3)):
         yield others.rope(m, hd, hd // 2, (5, 2), (True, False), at, seed=hd)
-    yield from full_attention()
-    yield from full_sequences()
-    yield from latent.full()
     for m, cols in product(ROWS, (32, 96, 160, 4544, 5120, 14464, 16384)):
         yield norms.alone(m, cols, NormShape(add=True, keep_sum=True, planes=2))
         yield norms.alone(m, cols, NormShape(pre=True, planes=1), gap=4)
@@ -218,11 +225,25 @@ def full() -> Iterator[Case]:
     yield others.arg_max(3, 151936, advance=True)
     for m, k, n in product(ROWS, (32, 96, 160, 4544, 14464), (1, 48, 513)):
         yield others.values_product(m, k, n, bias=m == 8, seed=k)
-    yield from _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288))
-    yield from delta.wide()
-    yield from units.full()
-    yield from repack.full()
-    yield from mixture_lists.full()
 
 
-__all__ = ["full", "small"]
+FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
+    "small": small,
+    "products": _wide_products,
+    "rows-per-warp": _wide_rows_per_warp,
+    "widest-products": _widest_products,
+    "turned-products": _turned_products,
+    "rows": _wide_rows,
+    "attention": full_attention,
+    "sequences": full_sequences,
+    "latent": latent.full,
+    "elementwise": lambda: _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288)),
+    "delta": delta.wide,
+    "units": units.full,
+    "repack": repack.full,
+    "mixtures": mixture_lists.full,
+}
+"""The small cases, and the wide ones of each family."""
+
+
+__all__ = ["FAMILIES", "small"]
