@@ -1,4 +1,4 @@
-"""The lists of cases: `small` for the emulator, which has one core to run every thread on, and `FAMILIES` for a device."""
+"""The lists of cases: `small` for the emulator, whose one core runs every thread, and `FAMILIES` for a device."""
 
 from __future__ import annotations
 
