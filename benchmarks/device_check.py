@@ -4,16 +4,19 @@
 
 For each model and each committed architecture: 96 greedy tokens of three prompts equal to those of the architecture's
 own program, its logits within a bound, and every bit the same in a second run. For q8_0 weights under each numerics:
-logits against the reference (numpy) and against the emulator running the same PTX. `benchmarks/README.md` says how to
-run it where the package is not installed. Exits 1 where anything differs.
+logits against the reference (numpy), the emulator running the same PTX, and the oracle. The written-out program too.
+`benchmarks/README.md` says how to run it where the package is not installed. Exits 1 where anything differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -23,6 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics
+from lanelink.emit import emit_python
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.launch_to_driver import LowerToDriverPass
@@ -37,6 +41,15 @@ from lanelink.passes.plan_buffers import PlanBuffersPass
 from lanelink.pipeline import Level, lower
 
 MODELS = Path(__file__).parent.parent / "tests" / "models"
+LANE = ["llama", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "qwen3_next", "gpt_oss", "gemma3_text", "deepseek_v2"]
+"""The models that the lane runs."""
+
+EMULATED = LANE[:3]
+"""Those that are compared with the emulator here too; it runs the others in the tests."""
+
+LEAST_COSINE = 0.999
+"""Of the logits of weights in blocks of 8 bits to those of the weights themselves."""
+
 LOGITS_BOUND = 2e-3
 """Of f32 sums of bf16 weights against the oracle's own f32 sums, in logits of order 10."""
 
@@ -110,15 +123,45 @@ def check_numerics(report: Report, model: str, numerics: Numerics, steps: int = 
     tensors = lower(step, Level.TENSORS)
     with CudaBackend(plan, SourceLoader(source)) as cuda:
         found, _ = logits_of(cuda, prompt, [])
-    reference, _ = logits_of(ReferenceBackend(tensors, resolve(tensors, source)), prompt, [])
-    emulated, _ = logits_of(EmulatorBackend(plan, SourceLoader(source)), prompt, [])
-    for other, expected in (("reference", reference), ("emulator", emulated)):
+    others: list[tuple[str, Backend]] = [("reference", ReferenceBackend(tensors, resolve(tensors, source)))]
+    if model in EMULATED:
+        others.append(("emulator", EmulatorBackend(plan, SourceLoader(source))))
+    for other, backend in others:
+        expected, _ = logits_of(backend, prompt, [])
         error = float(np.sqrt(np.mean((found - expected) ** 2)) / np.sqrt(np.mean(expected**2)))
         most = float(np.abs(found - expected).max())
         good = error < RELATIVE_BOUND[numerics]
         report.line(
             f"{model} q8_0 {numerics.value}: against the {other}", f"{error:.2e} relative, {most:.2e} at most", good
         )
+
+
+def check_cosine(report: Report, model: str) -> None:
+    """q8_0 weights under int8 against the oracle's own weights, over all of a prompt's logits as one vector."""
+    oracle = np.load(MODELS / model / "oracle.npz")
+    plan = plan_of(step_of(model, Format.Q8_0, Numerics.INT8), "compute_90")
+    with CudaBackend(plan, SourceLoader(open_directory(MODELS / model))) as cuda:
+        for p in range(3):
+            found, _ = logits_of(cuda, oracle[f"prompt{p}"].tolist(), [])
+            a, b = found.astype(np.float64).ravel(), oracle[f"prompt{p}_logits"].astype(np.float64).ravel()
+            cosine = float(a @ b / np.sqrt((a @ a) * (b @ b)))
+            report.line(f"{model} q8_0 int8 prompt {p}: cosine to the oracle", f"{cosine:.6f}", cosine >= LEAST_COSINE)
+
+
+def check_script(report: Report, model: str, tokens: int) -> None:
+    """The written-out program: the ids of the runtime, from a process that knows nothing of lanelink."""
+    oracle = np.load(MODELS / model / "oracle.npz")
+    prompt, expected = oracle["prompt0"].tolist(), oracle["greedy0"].tolist()[:tokens]
+    step = lower(step_of(model))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "step.py"
+        emit_python(step, path, SourceLoader(open_directory(MODELS / model)))
+        command = [sys.executable, str(path), "--ids", ",".join(map(str, prompt)), "-n", str(len(expected)), "--json"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+    ids = json.loads(done.stdout)["ids"] if done.returncode == 0 else []
+    same = sum(a == b for a, b in zip(ids, expected, strict=False))
+    found = f"{same} of {len(expected)} equal" if ids else done.stderr.strip()
+    report.line(f"{model}: tokens of the written-out program", found, ids == expected)
 
 
 def check_thread(report: Report, model: str) -> None:
@@ -136,7 +179,8 @@ def check_thread(report: Report, model: str) -> None:
 def main() -> int:
     """The exit code: 0 where all is as it should be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", default=["llama", "qwen2", "qwen3"])
+    parser.add_argument("--models", nargs="+", default=LANE)
+    parser.add_argument("--architectures", nargs="+", default=["compute_90", "compute_80"])
     parser.add_argument("--tokens", type=int, default=96)
     options = parser.parse_args()
     if missing := gpu_missing():
@@ -145,10 +189,12 @@ def main() -> int:
     report = Report()
     start = time.perf_counter()
     for model in options.models:
-        for architecture in ("compute_90", "compute_80"):
+        for architecture in options.architectures:
             check_model(report, model, architecture, options.tokens)
         for numerics in Numerics:
             check_numerics(report, model, numerics)
+        check_cosine(report, model)
+        check_script(report, model, options.tokens)
     check_thread(report, options.models[0])
     print(f"{'all as it should be' if report.good else 'NOT as it should be'}, {time.perf_counter() - start:.1f} s")
     return 0 if report.good else 1
