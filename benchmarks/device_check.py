@@ -44,8 +44,9 @@ MODELS = Path(__file__).parent.parent / "tests" / "models"
 LANE = ["llama", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "qwen3_next", "gpt_oss", "gemma3_text", "deepseek_v2"]
 """The models that the lane runs."""
 
-EMULATED = LANE[:3]
-"""Those that are compared with the emulator here too; it runs the others in the tests."""
+MIXTURES = ("qwen2_moe", "qwen3_moe", "qwen3_next", "gpt_oss", "deepseek_v2")
+"""Models whose routers choose: where the nearest choice hangs on less than what a sum rounds by, the reference may
+choose otherwise, so their rounding is judged against the emulator, which sums in the kernels' order."""
 
 LEAST_COSINE = 0.999
 """Of the logits of weights in blocks of 8 bits to those of the weights themselves."""
@@ -123,14 +124,16 @@ def check_numerics(report: Report, model: str, numerics: Numerics, steps: int = 
     tensors = lower(step, Level.TENSORS)
     with CudaBackend(plan, SourceLoader(source)) as cuda:
         found, _ = logits_of(cuda, prompt, [])
-    others: list[tuple[str, Backend]] = [("reference", ReferenceBackend(tensors, resolve(tensors, source)))]
-    if model in EMULATED:
-        others.append(("emulator", EmulatorBackend(plan, SourceLoader(source))))
+    others: tuple[tuple[str, Backend], ...] = (
+        ("reference", ReferenceBackend(tensors, resolve(tensors, source))),
+        ("emulator", EmulatorBackend(plan, SourceLoader(source))),
+    )
     for other, backend in others:
         expected, _ = logits_of(backend, prompt, [])
         error = float(np.sqrt(np.mean((found - expected) ** 2)) / np.sqrt(np.mean(expected**2)))
         most = float(np.abs(found - expected).max())
-        good = error < RELATIVE_BOUND[numerics]
+        judged = other == "emulator" or model not in MIXTURES
+        good = error < RELATIVE_BOUND[numerics] or not judged
         report.line(
             f"{model} q8_0 {numerics.value}: against the {other}", f"{error:.2e} relative, {most:.2e} at most", good
         )
