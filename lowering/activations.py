@@ -40,11 +40,6 @@ class ActivationLayout:
             raise ValueError(f"quantized activations: expected 1 or 2 planes, got {self.planes}")
 
     @property
-    def plane1_offset(self) -> int:
-        """First byte of the residual plane."""
-        return self.rows * self.cols
-
-    @property
     def scales_offset(self) -> int:
         """First byte of the scales."""
         return self.rows * self.cols * self.planes

@@ -1,9 +1,5 @@
 """Where the state spaces lie in the generic address space."""
 
-from typing import Literal, TypeAlias
-
-Space: TypeAlias = Literal["global", "shared", "local", "const", "param"]
-
 GLOBAL_BASE = 0x7F00_0000_0000
 """Address of the first allocation's arena: far from null, so that a small number is never an address."""
 

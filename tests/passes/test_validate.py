@@ -146,10 +146,6 @@ def swapped(a: str, b: str) -> Mutation:
     return lambda draft: draft.with_(**{a: draft.fields[b], b: draft.fields[a]})
 
 
-def last_member(change: Mutation) -> Mutation:
-    return lambda draft: replace(draft, members=(*draft.members[:-1], change(draft.members[-1])))
-
-
 def other_half(draft: Draft) -> Draft:
     """The first half of what a sum adds is added twice: its residual is lost."""
     return draft.with_(add=draft.fields["x"])
