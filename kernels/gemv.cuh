@@ -124,7 +124,7 @@ __device__ __forceinline__ void stage_norm_weights(const GemvArgs &a, char *shar
   for (int f = threadIdx.x; f < a.k / 4; f += threads())
     held[held_at<FORMAT, INPUT>(f)] = a.x_norm.weight == nullptr
                                           ? make_float4(1, 1, 1, 1)
-                                          : *reinterpret_cast<const float4 *>(a.x_norm.weight + 4 * f);
+                                          : load_constant4(a.x_norm.weight + 4 * f);
 }
 
 template <int FORMAT, int INPUT>

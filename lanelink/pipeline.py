@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 
 from xdsl.context import Context
@@ -23,6 +23,7 @@ from lanelink.passes.schedule import (
     ScheduleNormsPass,
     ScheduleProductsPass,
     ScheduleSequencesPass,
+    ScheduleTailsPass,
 )
 from lanelink.verify import verify_module
 
@@ -36,9 +37,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 10
+    SCHEDULED = 11
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 12
+    DRIVER = 13
     """Level 4: driver calls."""
 
 
@@ -52,6 +53,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     ScheduleSequencesPass,
     ScheduleNormsPass,
     ScheduleProductsPass,
+    ScheduleTailsPass,
     ScheduleAttentionPass,
     ScheduleDependentLaunchPass,
     PlanBuffersPass,
@@ -67,6 +69,7 @@ class Schedule:
     sequences: bool = True
     norms: bool = True
     products: bool = True
+    tails: bool = True
     attention: bool = True
     dependent_launch: bool = True
 
@@ -76,6 +79,7 @@ class Schedule:
             ScheduleSequencesPass: self.sequences,
             ScheduleNormsPass: self.norms,
             ScheduleProductsPass: self.products,
+            ScheduleTailsPass: self.tails,
             ScheduleAttentionPass: self.attention,
             ScheduleDependentLaunchPass: self.dependent_launch,
         }
@@ -117,13 +121,13 @@ class LanelinkPass(ModulePass):
     sequences: bool = True
     norms: bool = True
     products: bool = True
+    tails: bool = True
     attention: bool = True
     dependent_launch: bool = True
 
     def passes(self) -> list[ModulePass]:
         """The passes it stands for."""
-        chosen = Schedule(self.sequences, self.norms, self.products, self.attention, self.dependent_launch)
-        return passes(schedule=chosen)
+        return passes(schedule=Schedule(**{field.name: getattr(self, field.name) for field in fields(Schedule)}))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():

@@ -70,6 +70,12 @@ def _schedule_norms() -> type[ModulePass]:
     return ScheduleNormsPass
 
 
+def _schedule_tails() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleTailsPass
+
+    return ScheduleTailsPass
+
+
 def _schedule_products() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleProductsPass
 
@@ -115,6 +121,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "schedule-sequences": _schedule_sequences,
     "schedule-norms": _schedule_norms,
     "schedule-products": _schedule_products,
+    "schedule-tails": _schedule_tails,
     "schedule-attention": _schedule_attention,
     "schedule-dependent-launch": _schedule_dependent_launch,
     "plan-buffers": _plan_buffers,

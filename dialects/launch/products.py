@@ -39,6 +39,7 @@ class GemvOp(PlacedInUnits):
     """
     x[m,k] · Wᵀ (+ bias) → out[m,n], W checkpoint rows [n,k]; also, or instead, the result quantized. Where out is
     written in units, a row of the result is one. `per_warp`: the rows of W that a warp takes together, 1, 2 or 4.
+    `tail_from`, `tail_split`: of a product on tensor cores, tiles from the one on are shared by so many blocks each.
 
     Example:
     ```mlir
@@ -50,6 +51,8 @@ class GemvOp(PlacedInUnits):
     name = "launch.gemv"
 
     per_warp = opt_prop_def(IntegerAttr[I64])
+    tail_from = opt_prop_def(IntegerAttr[I64])
+    tail_split = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     w = operand_def()
     bias = opt_operand_def()
@@ -72,6 +75,7 @@ class GemvOp(PlacedInUnits):
         check_results("launch.gemv", self.out, self.quant, (m, n))
         self.check_units(self.out, m, 1, n)
         check_per_warp(self.name, self.per_warp, (1, 2, 4))
+        check_tail(self.name, self.tail_from, self.tail_split)
 
 
 @irdl_op_definition
@@ -141,7 +145,7 @@ class GemmPartOp(PlacedInUnits):
 @irdl_op_definition
 class GemmPartsOp(CompoundLaunch):
     """
-    Several products of one activation by rows of one format, as one launch; `per_warp` as of a `launch.gemv`.
+    Several products of one activation by rows of one format, as one launch; `per_warp` and tail as of a `launch.gemv`.
 
     Example:
     ```mlir
@@ -155,6 +159,8 @@ class GemmPartsOp(CompoundLaunch):
     name = "launch.gemm_parts"
 
     per_warp = opt_prop_def(IntegerAttr[I64])
+    tail_from = opt_prop_def(IntegerAttr[I64])
+    tail_split = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     body = region_def("single_block")
 
@@ -163,6 +169,7 @@ class GemmPartsOp(CompoundLaunch):
     def verify_(self) -> None:
         self.verify_members((GemmPartOp,), least=2)
         check_per_warp(self.name, self.per_warp, (1, 2, 4))
+        check_tail(self.name, self.tail_from, self.tail_split)
         m, k = activation_shape(self.x, "launch.gemm_parts x")
         formats: set[str] = set()
         for part in self.body.block.ops:
@@ -181,7 +188,7 @@ class GemmPartsOp(CompoundLaunch):
 class GemvGluOp(LeafLaunch):
     """
     act(x · Wgᵀ + bg) · (x · Wuᵀ + bu): a gated pair of products of one activation. `per_warp`: the rows of each matrix
-    that a warp takes together, 1 or 2.
+    that a warp takes together, 1 or 2; the tail as of a `launch.gemv`.
 
     Example:
     ```mlir
@@ -195,6 +202,8 @@ class GemvGluOp(LeafLaunch):
 
     act = prop_def(ActivationAttr)
     per_warp = opt_prop_def(IntegerAttr[I64])
+    tail_from = opt_prop_def(IntegerAttr[I64])
+    tail_split = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     wg = operand_def()
     wu = operand_def()
@@ -216,12 +225,23 @@ class GemvGluOp(LeafLaunch):
         if self.out is not None:
             check("launch.gemv_glu out", (m, n), buffer_shape(self.out, "launch.gemv_glu out"))
         check_per_warp(self.name, self.per_warp, (1, 2))
+        check_tail(self.name, self.tail_from, self.tail_split)
 
 
 def check_per_warp(op: str, rows: IntegerAttr[I64] | None, known: tuple[int, ...]) -> None:
     """Checks the rows that a warp takes together against those there are kernels of."""
     if rows is not None and rows.value.data not in known:
         raise VerifyException(f"{op} per_warp: expected one of {', '.join(map(str, known))}, got {rows.value.data}")
+
+
+def check_tail(op: str, first: IntegerAttr[I64] | None, split: IntegerAttr[I64] | None) -> None:
+    """Checks how the last tiles of a product are shared."""
+    if (first is None) != (split is None):
+        raise VerifyException(f"{op}: expected tail_from and tail_split together, got one without the other")
+    if first is not None and first.value.data < 0:
+        raise VerifyException(f"{op} tail_from: expected at least 0, got {first.value.data}")
+    if split is not None and split.value.data < 2:
+        raise VerifyException(f"{op} tail_split: expected at least 2 blocks a tile, got {split.value.data}")
 
 
 def check_format(what: str, x: object, w: object) -> None:

@@ -10,6 +10,7 @@ from lanelink.passes.schedule.dependent_launch import ScheduleDependentLaunchPas
 from lanelink.passes.schedule.norms import ScheduleNormsPass
 from lanelink.passes.schedule.products import ScheduleProductsPass
 from lanelink.passes.schedule.sequences import ScheduleSequencesPass
+from lanelink.passes.schedule.tails import ScheduleTailsPass
 
 __all__ = [
     "ScheduleAttentionPass",
@@ -17,4 +18,5 @@ __all__ = [
     "ScheduleNormsPass",
     "ScheduleProductsPass",
     "ScheduleSequencesPass",
+    "ScheduleTailsPass",
 ]

@@ -51,13 +51,18 @@ def test_only_the_newest_architecture_waits_for_its_predecessor(architecture: st
 
 
 def test_only_constants_are_touched_before_the_wait() -> None:
-    """Weights are loaded through the read-only path, which nothing else is; all else follows the wait in the text."""
+    """
+    Weights are loaded through the read-only path, which nothing else is; all else follows the wait in the text. But an
+    attention may read the position before it, one word, where nothing in the step writes it (its argument `early`).
+    """
     for module in MODULES:
         text = ptx_path(module.stem, "compute_90").read_text(encoding="utf-8")
         for entry in text.split(".visible .entry")[1:]:
             before = entry[: entry.index("griddepcontrol.wait")].splitlines()
             touched = [line for line in before if re.search(r"\b(ld|st|atom|red)\.global", line)]
-            assert all("ld.global.nc" in line for line in touched), entry.split("(")[0]
+            others = [line.split()[0] for line in touched if "ld.global.nc" not in line]
+            allowed = ["ld.global.u32"] if module.source == "attention.cu" else []
+            assert others == allowed, entry.split("(")[0]
 
 
 def test_every_source_is_built() -> None:

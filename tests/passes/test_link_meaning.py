@@ -19,7 +19,7 @@ from lanelink.pipeline import PASSES
 from lanelink.validate import ValidationError, validate
 
 LINK = Path(__file__).parents[2] / "filecheck" / "passes" / "link"
-FILES = sorted(path.name for path in LINK.glob("*.mlir") if path.name != "refused.mlir")
+FILES = sorted(path.name for path in LINK.glob("*.mlir") if not path.name.startswith("refused"))
 NOT_RUN = {"gemv.mlir: gemv"}
 """A step that takes quantized rows in, which no step's arguments are."""
 
@@ -49,4 +49,5 @@ def test_what_is_shown_means_the_same(name: str) -> None:
 def test_every_launch_is_shown_and_run() -> None:
     seen: set[type[Operation]] = {type(op) for name in FILES for module in linked(name) for op in module.walk()}
     kinds = {op for op in LaunchDialect.operations if issubclass(op, LeafLaunch | CompoundLaunch)}
-    assert {op.name for op in kinds - seen} == set()
+    # The schedule makes this one, after the link.
+    assert {op.name for op in kinds - seen} == {"launch.sequences"}

@@ -177,6 +177,9 @@ class FakeCuda:
     def cuMemFreeHost(self, address: int) -> None:
         del self._pinned[address]
 
+    def cuMemcpyHtoD(self, device: int, host: int, size: int) -> None:
+        self.emulator.write(device, ctypes.string_at(host, size))
+
     def cuMemcpyHtoDAsync(self, device: int, host: int, size: int, stream: str) -> None:
         self.emulator.write(device, ctypes.string_at(host, size))
 

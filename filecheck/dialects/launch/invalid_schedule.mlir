@@ -59,3 +59,51 @@ func.func @attention_without_splits(%q: memref<1x128xf32>, %k: memref<64x32xf32>
     {heads = 4 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32, splits = 0 : i64} covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "tail_without_a_split"
+// CHECK: | Operation does not verify: launch.gemv: expected tail_from and tail_split together, got one without the other
+func.func @tail_without_a_split(%x: memref<16x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %out: memref<16x32xf32>) {
+  launch.gemv(x = %x : memref<16x64xf32>, w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %out : memref<16x32xf32>) {tail_from = 3 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "tail_before_the_first_tile"
+// CHECK: | Operation does not verify: launch.gemv tail_from: expected at least 0, got -1
+func.func @tail_before_the_first_tile(%x: memref<16x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %out: memref<16x32xf32>) {
+  launch.gemv(x = %x : memref<16x64xf32>, w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %out : memref<16x32xf32>) {tail_from = -1 : i64, tail_split = 2 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "tail_of_one_block"
+// CHECK: | Operation does not verify: launch.gemv tail_split: expected at least 2 blocks a tile, got 1
+func.func @tail_of_one_block(%x: memref<16x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %out: memref<16x32xf32>) {
+  launch.gemv(x = %x : memref<16x64xf32>, w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %out : memref<16x32xf32>) {tail_from = 0 : i64, tail_split = 1 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "tail_of_a_pair"
+// CHECK: | Operation does not verify: launch.gemv_glu tail_split: expected at least 2 blocks a tile, got 0
+func.func @tail_of_a_pair(%x: memref<16x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %out: memref<16x32xf32>) {
+  launch.gemv_glu(x = %x : memref<16x64xf32>, wg = %w : !tgraph.rows<bf16, 32x64, transposed>, wu = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %out : memref<16x32xf32>) {act = #launch<act silu>, tail_from = 0 : i64, tail_split = 0 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "tail_of_parts"
+// CHECK: | Operation does not verify: launch.gemm_parts: expected tail_from and tail_split together, got one without the other
+func.func @tail_of_parts(%x: memref<16x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %a: memref<16x32xf32>, %b: memref<16x32xf32>) {
+  launch.gemm_parts(x = %x : memref<16x64xf32>) attributes {tail_split = 2 : i64} {
+    launch.gemm_part(w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %a : memref<16x32xf32>) covers [0]
+    launch.gemm_part(w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %b : memref<16x32xf32>) covers [1]
+  }
+  func.return
+}

@@ -1,0 +1,83 @@
+"""`schedule-tails`: how the last tiles of a tensor-core product are shared out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from lanelink.dialects.launch.target import module_target
+from lanelink.passes.schedule.products import Product, product_of, products
+
+STREAMED_ROWS = 8
+"""Rows of x up to which a product streams its matrix; with more it is bound by its sums, and goes to tensor cores."""
+
+TILE_OUTPUTS, TILE_ROWS = 128, 64
+"""The outputs and the rows of x of a block's tile."""
+
+CHUNK = 128
+"""Inputs that a block sums between two loads into shared memory."""
+
+LEAST_CHUNKS = 4
+"""Chunks that a share of a tile has at least: fewer do not pay for adding the shares up."""
+
+MOST_SHARES = 8
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Tiles from number `first` on are shared by `split` blocks each, by inputs; those before are one block's."""
+
+    first: int
+    split: int
+
+
+def on_tensor_cores(product: Product) -> bool:
+    """Whether a product is for tensor cores: many rows of integers by a format in blocks."""
+    return product.quantized and product.rows > STREAMED_ROWS
+
+
+def tiles_of(product: Product) -> int:
+    """The tiles of a product's result, over all of its matrices; a pair of matrices shares its tiles."""
+    down = -(-product.rows // TILE_ROWS)
+    return down * sum(-(-n // TILE_OUTPUTS) for n in product.outputs)
+
+
+def tail_of(tiles: int, chunks: int, sms: int) -> Tail | None:
+    """
+    The tail of `tiles` equal tiles of `chunks` chunks of inputs on `sms` multiprocessors, a block on each at a time.
+
+    The last wave has `tiles % sms` tiles, and leaves the other multiprocessors idle for as long as a whole wave takes.
+    Where those are at least as many again, each tile of the last wave is split by its inputs over as many blocks as
+    there are multiprocessors for, none with fewer than LEAST_CHUNKS chunks. None where there is nothing to gain.
+    """
+    left = tiles % sms
+    if not left:
+        return None
+    split = min(sms // left, chunks // LEAST_CHUNKS, MOST_SHARES)
+    return Tail(tiles - left, split) if split > 1 else None
+
+
+@dataclass(frozen=True)
+class ScheduleTailsPass(ModulePass):
+    """
+    Writes `tail_from` and `tail_split` on the products for tensor cores whose last tiles are to be split, and takes
+    them off all others. A batch's products, a row of each of several sequences, are left whole.
+    """
+
+    name = "schedule-tails"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op)
+        for each in products(op):
+            product = product_of(each)
+            tail = None
+            if on_tensor_cores(product) and not target.batch.data:
+                tail = tail_of(tiles_of(product), -(-product.k // CHUNK), target.sms.data)
+            each.tail_from = None if tail is None else IntegerAttr(tail.first, i64)
+            each.tail_split = None if tail is None else IntegerAttr(tail.split, i64)
+
+
+__all__ = ["CHUNK", "ScheduleTailsPass", "Tail", "on_tensor_cores", "tail_of", "tiles_of"]

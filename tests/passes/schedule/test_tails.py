@@ -1,0 +1,69 @@
+"""The last tiles of a tensor-core product, on plain numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lanelink.dialects.formats import Format
+from lanelink.passes.schedule.products import Product
+from lanelink.passes.schedule.tails import LEAST_CHUNKS, MOST_SHARES, Tail, on_tensor_cores, tail_of, tiles_of
+
+WIDE = Product(Format.Q8_0, quantized=True, k=4096, rows=64, outputs=(4096,))
+
+
+def test_many_rows_of_integers_are_for_tensor_cores() -> None:
+    assert on_tensor_cores(WIDE)
+    assert on_tensor_cores(replace(WIDE, rows=9))
+    assert not on_tensor_cores(replace(WIDE, rows=8))
+    assert not on_tensor_cores(replace(WIDE, quantized=False))
+
+
+@pytest.mark.parametrize(
+    ("rows", "outputs", "tiles"),
+    [
+        (9, (4096,), 32),
+        (64, (4096,), 32),
+        (65, (4096,), 64),
+        (64, (4097,), 33),
+        (130, (4096, 1024, 1024), 144),
+        (1, (1,), 1),
+    ],
+)
+def test_tiles_cover_the_result(rows: int, outputs: tuple[int, ...], tiles: int) -> None:
+    assert tiles_of(replace(WIDE, rows=rows, outputs=outputs)) == tiles
+
+
+@pytest.mark.parametrize(
+    ("tiles", "chunks", "sms", "tail"),
+    [
+        (32, 32, 132, Tail(0, 4)),
+        (168, 32, 132, Tail(132, 3)),
+        (132, 32, 132, None),  # whole waves
+        (264, 32, 132, None),
+        (66, 32, 132, Tail(0, 2)),  # as many idle as busy
+        (67, 32, 132, None),  # one fewer
+        (1, 64, 132, Tail(0, MOST_SHARES)),
+        (1, 32, 132, Tail(0, 8)),
+        (1, 31, 132, Tail(0, 7)),  # seven shares of four chunks and more
+        (1, 8, 132, Tail(0, 2)),
+        (1, 7, 132, None),
+        (5, 32, 2, Tail(4, 2)),
+        (4, 32, 1, None),
+    ],
+)
+def test_tails(tiles: int, chunks: int, sms: int, tail: Tail | None) -> None:
+    assert tail_of(tiles, chunks, sms) == tail
+
+
+@given(st.integers(1, 2000), st.integers(1, 300), st.integers(1, 200))
+def test_a_tail_fits_the_chip_and_its_chunks(tiles: int, chunks: int, sms: int) -> None:
+    tail = tail_of(tiles, chunks, sms)
+    if tail is not None:
+        assert tail.first % sms == 0 and 0 < tiles - tail.first < sms
+        assert 2 <= tail.split <= MOST_SHARES
+        assert (tiles - tail.first) * tail.split <= sms
+        assert tail.split * LEAST_CHUNKS <= chunks
