@@ -60,9 +60,10 @@ def rope_of(fields: Fields, rope: Fields, default_theta: float = 10000.0) -> Rop
 def _yarn(fields: Fields, rope: Fields, theta: float) -> YarnRope:
     if theta <= 1:
         raise rope.error("rope_theta", "a number above 1 under yarn", theta)
-    context = None if rope.has("original_max_position_embeddings") else fields.integer("max_position_embeddings")
-    original = rope.integer("original_max_position_embeddings", context)
-    longer = None if rope.has("factor") else fields.integer("max_position_embeddings") / original
+    # One of the two may be left out: the positions of the model are `factor` times those it was first made for.
+    original, said = "original_max_position_embeddings", "max_position_embeddings"
+    context = rope.integer(original, None if rope.has(original) else fields.integer(said))
+    longer = fields.integer(said) / context if rope.has(original) and not rope.has("factor") else None
     factor = rope.number("factor", longer, least=1)
     if rope.has("mscale") and rope.has("mscale_all_dim"):
         scale, over = (rope.number(key, least=0) for key in ("mscale", "mscale_all_dim"))
@@ -72,7 +73,7 @@ def _yarn(fields: Fields, rope: Fields, theta: float) -> YarnRope:
     return YarnRope(
         theta=theta,
         factor=factor,
-        original_context=original,
+        original_context=context,
         beta_fast=_turns(rope, "beta_fast", 32.0),
         beta_slow=_turns(rope, "beta_slow", 1.0),
         truncate=rope.flag("truncate", True),

@@ -14,16 +14,19 @@ from lanelink.write import whole_file, write_whole
 
 def emit_python(module: ModuleOp, path: Path, loader: Loader | None = None) -> None:
     """
-    Writes the one `driver.step` of a module as the program `path`; with a `loader`, its weights' file too.
+    Writes the one `driver.step` of a module as the program `path`, in a folder made where there is none; with a
+    `loader`, its weights' file too.
 
-    The program comes last, so that it is never there without what it needs. Raises VerifyException where there is not
-    one step, SignatureError where its PTX is not there, OSError, and what `loader` raises.
+    Weights, which are the most likely to fail, come first, and the program last, so that it is never there without what
+    it needs. Raises VerifyException where there is not one step, SignatureError where its PTX is not there, OSError,
+    and what `loader` raises.
     """
     script = write_script(read_plan(module), path.stem)
-    for name, text in script.ptx.items():
-        write_whole(path.with_name(name), text)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if loader is not None:
         _write_weights(script, path.with_name(script.weights_file), loader)
+    for name, text in script.ptx.items():
+        write_whole(path.with_name(name), text)
     write_whole(path, script.text)
 
 

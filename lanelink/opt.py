@@ -19,7 +19,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from lanelink.collector import collector_off
 from lanelink.emit import emit_python
 from lanelink.failures import InputError, is_closed, run_command
-from lanelink.frontend.hugging_face import open_directory
+from lanelink.frontend.importer import open_checkpoint
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.quotes import check_quotes
 from lanelink.validate import ValidatedPipeline
@@ -115,7 +115,7 @@ class OptMain(xDSLOptMain):
     def _emit(self, path: Path, weights: Path | None) -> None:
         if len(self._modules) != 1:
             raise InputError(f"--emit-python: expected one module, got {len(self._modules)}")
-        loader = None if weights is None else SourceLoader(open_directory(weights))
+        loader = None if weights is None else SourceLoader(open_checkpoint(weights))
         emit_python(self._modules[0], path, loader)
 
 

@@ -107,7 +107,11 @@ def random_arguments(module: ModuleOp, rng: np.random.Generator, *, last: bool =
     """Arguments of the module's step; positions are the last that its tables have room for, or of the upper half."""
     func = step_function(module)
     token = next(k for k, mark in marks(func).items() if mark == "token")
-    rows = static_sizes(func.body.block.args[token].type)[0]
+    kind = func.body.block.args[token].type
+    sizes = static_sizes(kind)
+    if len(sizes) != 1 or not _is_index(kind):
+        raise InterpretationError(f"expected token ids in one dimension, of i32, got {kind}")
+    rows = sizes[0]
     return [_argument(a, rows, rng, a.index != token, last) for a in func.body.block.args]
 
 

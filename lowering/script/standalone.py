@@ -92,7 +92,11 @@ class Device:
             raise ScriptError(f"expected the package cuda-python, got: {error}") from None
         self._step = step
         cuda = self._cuda
-        check(cuda.cuInit(0), "start the driver")
+        try:
+            started = cuda.cuInit(0)
+        except Exception as error:  # the package raises errors of its own where libcuda is not there
+            raise ScriptError(f"expected an NVIDIA driver, got: {str(error).splitlines()[0]}") from None
+        check(started, "start the driver")
         device = check(cuda.cuDeviceGet(number), f"take device {number}")
         check(cuda.cuCtxPushCurrent(check(cuda.cuDevicePrimaryCtxRetain(device), "open the device")), "use the device")
         self._device = device

@@ -279,6 +279,11 @@ WRONG: dict[str, tuple[str, dict[str, object], str]] = {
         {"rope_scaling": {"type": "linear"}},
         "rope_scaling: factor: expected a number from 1 to 1e+30, got no such key",
     ),
+    "yarn_without_factor": (
+        "llama",
+        {"rope_scaling": {"type": "yarn"}, "max_position_embeddings": 2048},
+        "rope_scaling: factor: expected a number from 1 to 1e+30, got no such key",
+    ),
     "llama3_without_context": (
         "llama",
         {"rope_scaling": {"rope_type": "llama3", **LLAMA3, "original_max_position_embeddings": None}},

@@ -341,3 +341,11 @@ def test_a_step_that_cannot_run_is_refused(tmp_path: Path, capsys: pytest.Captur
     source.write_text("func.func @f() {\n  func.return\n}\n")
     assert main([str(source), "-p", "number-ops", "--validate"]) == 1
     assert "expected one function with a tgraph.token argument, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["tensor<i32>", "tensor<1x1xi32>", "tensor<1xf32>", "memref<i32>"])
+def test_token_ids_of_another_shape_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    source = tmp_path / "f.mlir"
+    source.write_text(f"func.func @f(%t: {kind} {{tgraph.token}}) {{\n  func.return\n}}\n")
+    assert main([str(source), "-p", "number-ops", "--validate"]) == 1
+    assert f"expected token ids in one dimension, of i32, got {kind}" in capsys.readouterr().err

@@ -19,7 +19,7 @@ import pytest
 from lanelink.dialects.formats import Format
 from lanelink.emit import emit_python
 from lanelink.frontend.hugging_face import open_directory
-from lanelink.frontend.importer import import_checkpoint
+from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.loader import SourceLoader
@@ -132,6 +132,17 @@ def test_driver_calls_that_fail(run: Callable[..., int], fake_cuda: Any, capsys:
     assert capsys.readouterr().err == "step.py: start the driver: expected CUDA_SUCCESS, got CUDA_ERROR_NO_DEVICE\n"
 
 
+def test_a_machine_without_a_driver(
+    run: Callable[..., int], fake_cuda: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(flags: int) -> None:
+        raise RuntimeError(f"libcuda.so.1 not found\n{flags}")
+
+    monkeypatch.setattr(fake_cuda, "cuInit", start)
+    assert run("--ids", "1", "-n", "1") == 1
+    assert capsys.readouterr().err == "step.py: expected an NVIDIA driver, got: libcuda.so.1 not found\n"
+
+
 def test_a_step_that_takes_several_rows_is_for_its_own_loop() -> None:
     step = Step(2, 8, 256, 256, 0, 256, "w", {}, 0, 0, False, ())
     with pytest.raises(ScriptError, match="expected a step of 1 row, got 2"):
@@ -151,12 +162,39 @@ def test_floats_are_written_as_they_are(lowered: Any, tmp_path: Path) -> None:
 def test_the_command_writes_the_same_program(lowered: Any, written: Path, tmp_path: Path) -> None:
     source = tmp_path / "lowered.mlir"
     source.write_text(str(lowered), encoding="utf-8")
-    made = tmp_path / "made"
-    made.mkdir()
+    made = tmp_path / "there" / "is none"
     assert main([str(source), "--emit-python", str(made / "step.py"), "--weights", str(MODEL)]) == 0
     for each in sorted(p.name for p in made.iterdir()):
         assert (made / each).read_bytes() == written.with_name(each).read_bytes(), each
     assert len(list(made.iterdir())) > 3
+
+
+def test_weights_from_a_gguf_file(tmp_path: Path) -> None:
+    weights = MODEL.parent / "gguf" / "qwen3-bf16.gguf"
+    lowered = lower(import_checkpoint(weights, context=32))
+    source = tmp_path / "lowered.mlir"
+    source.write_text(str(lowered), encoding="utf-8")
+    path = tmp_path / "step.py"
+    assert main([str(source), "--emit-python", str(path), "--weights", str(weights)]) == 0
+    written = path.with_name("step.weights").read_bytes()
+    loader = SourceLoader(open_checkpoint(weights))
+    for piece in write_script(read_plan(lowered), "step").pieces:
+        data = loader(piece.constant).data.tobytes()
+        assert written[: len(data)] == data
+        written = written[piece.bytes :]
+    assert not written
+
+
+def test_weights_of_another_model_leave_nothing(
+    lowered: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "lowered.mlir"
+    source.write_text(str(lowered), encoding="utf-8")
+    made = tmp_path / "made"
+    arguments = [str(source), "--emit-python", str(made / "step.py"), "--weights", str(MODEL.parent / "llama")]
+    assert main(arguments) == 1
+    assert "expected a tensor 'model.layers.0.self_attn.q_norm.weight'" in capsys.readouterr().err
+    assert not list(made.iterdir())
 
 
 def test_the_command_refuses(lowered: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
