@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp, NameLoc, TensorType
+from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import SSAValue
 
 from lanelink.collector import collector_off
 from lanelink.dialects.launch import ConstantOp, GatherOp, MoeOp, ViewOp
@@ -16,6 +15,7 @@ from lanelink.dialects.launch.base import Launch, Placed
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.launch.step import launches, root
 from lanelink.dialects.launch.target import module_target
+from lanelink.dialects.shaped import is_memref, is_tensor
 from lanelink.dialects.tgraph import ElementwiseOp, FusedOp, LiftedOp
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.dialects.tgraph.fused import numbers
@@ -195,7 +195,7 @@ def rows_of(module: ModuleOp) -> int:
     """Rows of a step of level 1: its tokens."""
     func = step_function(module)
     token = func.body.block.args[step_io(func).token].type
-    assert isa(token, TensorType[Attribute])
+    assert is_tensor(token)
     return token.get_shape()[0]
 
 
@@ -238,7 +238,7 @@ def _moved(part: Launch, name: str, value: SSAValue, rows: int) -> int:
         held, cols = kind.shape
         return (rows if by_rows else _taken(part, name, held, rows)) * kind.format.data.row_bytes(cols)
     size = _taken(part, name, buffer_bytes(kind), rows)
-    if by_rows and isa(kind, MemRefType[Attribute]):
+    if by_rows and is_memref(kind):
         return min(rows, kind.get_shape()[0]) * (size // kind.get_shape()[0])
     return size
 

@@ -6,11 +6,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import PassFailedException, VerifyException
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.driver import (
     ArenaOp,
@@ -30,6 +29,7 @@ from lanelink.dialects.launch import ConstantOp as LaunchConstantOp
 from lanelink.dialects.launch.base import buffer_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.launch.step import launches
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.dialects.tgraph.step import LOGITS, POSITION, STATE, TOKEN, located, step_return
@@ -233,7 +233,7 @@ def device_layout(constant: OpResult) -> tuple[PlanesAttr | ValuesAttr, int]:
         rows, cols = kind.shape
         return PlanesAttr(kind.format.data, rows, cols), plane_layout(kind.format.data, rows, cols).total_bytes
     size = buffer_bytes(kind)
-    assert isa(kind, MemRefType[Attribute])
+    assert is_memref(kind)
     return ValuesAttr(kind.get_shape()), size
 
 

@@ -16,15 +16,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, TensorType, i32
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
-from xdsl.utils.hints import isa
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.launch.step import LIFTED
+from lanelink.dialects.shaped import is_memref, is_tensor
 from lanelink.dialects.tgraph import (
     AdvanceOp,
     ArgMaxOp,
@@ -144,13 +144,13 @@ def _argument(value: SSAValue, rows: int, rng: np.random.Generator, is_position:
 
 def static_sizes(kind: Attribute) -> tuple[int, ...]:
     """The sizes of a tensor or a buffer."""
-    if isa(kind, TensorType[Attribute]) or isa(kind, MemRefType[Attribute]):
+    if is_tensor(kind) or is_memref(kind):
         return tuple(kind.get_shape())
     raise InterpretationError(f"expected a tensor or a memref, got {kind}")
 
 
 def _is_index(kind: Attribute) -> bool:
-    return (isa(kind, TensorType[Attribute]) or isa(kind, MemRefType[Attribute])) and kind.element_type == i32
+    return (is_tensor(kind) or is_memref(kind)) and kind.element_type == i32
 
 
 def _readers(value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:

@@ -27,8 +27,8 @@ from xdsl.irdl import IRDLOperation, OptOperandDef, opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 
 Fields = Mapping[str, SSAValue | Attribute | None]
@@ -298,7 +298,7 @@ def parse_covers(parser: Parser) -> list[int]:
 def buffer_shape(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, int]:
     """(rows, width) of a static memref<RxWxELEMENT>, each a number that an index on the device can name."""
     kind = value.type
-    if isa(kind, MemRefType[Attribute]) and kind.element_type == element:
+    if is_memref(kind) and kind.element_type == element:
         shape = kind.get_shape()
         if len(shape) == 2 and all(d > 0 for d in shape):
             if max(shape) > MOST_INDEXED:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, MemRefType, f32, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, f32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
 from lanelink.dialects.launch.sizes import buffer_bytes
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 
@@ -49,7 +49,7 @@ class ConstantOp(IRDLOperation):
             check("launch.constant of a rotation table: width", len(self.source.frequencies), width)
         elif isinstance(kind, RowsType):
             self.source.check("launch.constant", kind.shape, rows=True)
-        elif isa(kind, MemRefType[Attribute]) and _is_values(kind):
+        elif is_memref(kind) and _is_values(kind):
             self.source.check("launch.constant", kind.get_shape(), rows=False)
         else:
             raise VerifyException(f"launch.constant: expected !tgraph.rows or a static memref<...xf32>, got {kind}")
@@ -166,4 +166,4 @@ class CopyOp(LeafLaunch):
 
 
 def _is_values(kind: Attribute) -> bool:
-    return isa(kind, MemRefType[Attribute]) and kind.element_type == f32 and all(d > 0 for d in kind.get_shape())
+    return is_memref(kind) and kind.element_type == f32 and all(d > 0 for d in kind.get_shape())

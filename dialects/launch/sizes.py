@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-from xdsl.dialects.builtin import MemRefType, f32, i32
+from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type
 
 _SCALE_BYTES = 4
@@ -24,7 +24,7 @@ def buffer_bytes(kind: Attribute, what: str = "buffer") -> int:
     if isinstance(kind, Q8Type):
         rows, cols = kind.shape
         return rows * cols * kind.planes.data + _SCALE_BYTES * rows * (cols // BLOCK_VALUES)
-    if isa(kind, MemRefType[Attribute]) and kind.element_type in (f32, i32) and all(d > 0 for d in kind.get_shape()):
+    if is_memref(kind) and kind.element_type in (f32, i32) and all(d > 0 for d in kind.get_shape()):
         return 4 * prod(kind.get_shape())
     raise VerifyException(f"{what}: expected !tgraph.q8 or a static memref of f32 or i32, got {kind}")
 

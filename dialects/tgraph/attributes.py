@@ -21,12 +21,12 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.attribute_syntax import verified
 from lanelink.dialects.floats import parse_f32, print_f32
 from lanelink.dialects.formats import BLOCK_VALUES, Format
+from lanelink.dialects.shaped import is_tensor
 
 
 @irdl_attr_definition
@@ -225,7 +225,7 @@ def parse_matrix(parser: AttrParser) -> tuple[int, int]:
 
 def static_shape(kind: Attribute, element: Attribute) -> tuple[int, ...] | None:
     """The shape of a tensor of `element` with static dimensions of at least 1; none for anything else."""
-    if not isa(kind, TensorType[Attribute]) or kind.element_type != element or not all(d > 0 for d in kind.get_shape()):
+    if not is_tensor(kind) or kind.element_type != element or not all(d > 0 for d in kind.get_shape()):
         return None
     return kind.get_shape()
 

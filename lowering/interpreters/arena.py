@@ -13,14 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, f32
+from xdsl.dialects.builtin import IntegerAttr, f32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch.buffers import AllocOp
 from lanelink.dialects.launch.sizes import buffer_bytes
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type
 from lanelink.dialects.tgraph.step import located
 from lanelink.lowering.activations import ActivationLayout, QuantizedRows
@@ -49,7 +48,7 @@ def placed(op: AllocOp, arena: Array) -> Buffer:
         raise InterpretationError(located(op, message))
     held = arena[first : first + size]
     if not isinstance(kind, Q8Type):
-        assert isa(kind, MemRefType[Attribute])
+        assert is_memref(kind)
         return held.view(np.float32 if kind.element_type == f32 else np.int32).reshape(kind.get_shape())
     layout = ActivationLayout(*kind.shape, kind.planes.data)
     planes = held[: layout.scales_offset].view(np.int8).reshape(layout.planes, layout.rows, layout.cols)

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
-from xdsl.utils.hints import isa
 
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
 from lanelink.dialects.launch.placement import PlacedInUnits
 from lanelink.dialects.launch.step import LIFTED, root
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RopeTableAttr
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.dialects.tgraph.step import located, step_function, step_return
@@ -153,7 +153,7 @@ _NOTHING: Buffer = np.zeros(0, np.float32)
 def at_level_1(op: launch.ConstantOp) -> tgraph.ConstantOp:
     """The constant as the tensor graph had it, by which its values are found."""
     kind = op.result.type
-    if isa(kind, MemRefType[Attribute]):
+    if is_memref(kind):
         kind = TensorType(kind.element_type, kind.get_shape())
     assert isinstance(op.source, CheckpointAttr | RopeTableAttr)
     return tgraph.ConstantOp(op.source, kind)
@@ -161,7 +161,7 @@ def at_level_1(op: launch.ConstantOp) -> tgraph.ConstantOp:
 
 def _unwritten(kind: Attribute, what: str) -> Array:
     """An array of a buffer's sizes that nothing has written yet."""
-    if isa(kind, MemRefType[Attribute]):
+    if is_memref(kind):
         if kind.element_type == f32:
             return np.full(kind.get_shape(), np.nan, np.float32)
         return np.full(kind.get_shape(), UNWRITTEN_INDEX, np.int32)
@@ -187,7 +187,7 @@ def _unwritten_rows(kind: Q8Type) -> QuantizedRows:
 
 def _view(op: launch.ViewOp, source: int, slot: int) -> Instruction:
     kind, offset = op.result.type, op.offset.value.data
-    assert isa(kind, MemRefType[Attribute])
+    assert is_memref(kind)
     shape = kind.get_shape()
     count = int(np.prod(shape))
 

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
+from xdsl.dialects.builtin import Float32Type, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
-from xdsl.utils.hints import isa
 
+from lanelink.dialects.shaped import is_tensor
 from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.fused import FusedOp
 from lanelink.dialects.tgraph.lifted import LiftedOp
@@ -158,7 +158,7 @@ def _of_several(function: Function, operands: list[int], results: list[int]) -> 
 
 def _array_type(kind: Attribute, what: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """The shape and number type of a function argument's array."""
-    if not isa(kind, TensorType[Attribute]):
+    if not is_tensor(kind):
         raise InterpretationError(f"{what}: expected a tensor, got {kind}")
     shape = tuple(kind.get_shape())
     return shape, np.dtype(np.float32 if isinstance(kind.element_type, Float32Type) else np.int32)

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.utils.exceptions import PassFailedException
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch import AllocOp, ConstantOp, CopyOp, ViewOp
 from lanelink.dialects.launch import SetRowOp as SetRowLaunch
 from lanelink.dialects.launch.step import root
+from lanelink.dialects.shaped import is_tensor
 from lanelink.dialects.tgraph import ConstantOp as TensorConstantOp
 from lanelink.dialects.tgraph import FusedOp, LiftedOp, SetRowOp
 from lanelink.dialects.tgraph import ViewOp as TensorViewOp
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 def buffer_type(kind: Attribute) -> Attribute:
     """The type of the buffer that holds a value: a memref for a tensor; rows and quantized activations stay."""
-    if isa(kind, TensorType[Attribute]):
+    if is_tensor(kind):
         return MemRefType(kind.element_type, kind.get_shape())
     if isinstance(kind, RowsType | Q8Type):
         return kind

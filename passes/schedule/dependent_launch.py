@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.utils.hints import isa
 
 from lanelink.dialects.launch import DeltaOp, GatherOp, ViewOp
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.dialects.tgraph.step import step_function
 
@@ -62,7 +62,7 @@ def start_of(op: Launch) -> Start:
 def _values(buffer: SSAValue) -> int:
     if isinstance(buffer.type, Q8Type):
         return prod(buffer.type.shape)
-    return prod(buffer.type.get_shape()) if isa(buffer.type, MemRefType[Attribute]) else 0
+    return prod(buffer.type.get_shape()) if is_memref(buffer.type) else 0
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Fields, Launch, buffer_shape
 from lanelink.dialects.launch.step import LIFTED, outermost
+from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.elementwise import BinaryKind, BinaryKindAttr
 from lanelink.passes.link.draft import Draft
 
@@ -132,7 +132,7 @@ def _sum_of(norm: launch.NormOp, fold: launch.FoldOp) -> SSAValue:
     """The buffer of a norm's sum, made where it keeps none."""
     if norm.sum is not None:
         return norm.sum
-    assert isa(norm.x.type, MemRefType[Attribute])
+    assert is_memref(norm.x.type)
     made = launch.AllocOp(norm.x.type)
     block = fold.parent_block()
     assert block is not None
