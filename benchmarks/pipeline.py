@@ -18,12 +18,11 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from lanelink.bench import SHAPES
 from lanelink.dialects.formats import Format
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.pipeline import PASSES
 from lanelink.verify import verify_module
-
-SHAPES = Path(__file__).parent / "shapes"
 
 
 def stages(config: Path, format: Format) -> dict[str, float]:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.universe import Universe
 
+from lanelink.bench import SHAPES
 from lanelink.collector import collector_off
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph import LiftedOp
@@ -29,7 +30,7 @@ from lanelink.frontend.importer import import_checkpoint
 from lanelink.pipeline import PASSES, Level
 from lanelink.verify import verify_module
 
-SHAPE = Path(__file__).parent / "shapes" / "qwen3-0.6b.json"
+SHAPE = SHAPES / "qwen3-0.6b.json"
 OPS = (2_500, 5_000, 10_000, 20_000)
 T = TypeVar("T")
 
