@@ -12,6 +12,7 @@ from dataclasses import fields
 from importlib import metadata
 from io import StringIO
 from pathlib import Path
+from typing import cast
 
 from tqdm import tqdm
 from xdsl.context import Context
@@ -19,13 +20,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.universe import Universe
+from xdsl.utils.exceptions import VerifyException
 
 from lanelink.backends import BACKENDS, open_backend
 from lanelink.bench import Options, Report, bench, shape_names
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
+from lanelink.dialects.driver import StepOp
 from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.launch.target import PRESETS, Numerics
+from lanelink.dialects.tgraph.step import step_function
 from lanelink.explain import explain
 from lanelink.explain_page import page
 from lanelink.explain_page import text as table
@@ -49,8 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `lanelink`; the exit code."""
     options = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], None] = options.command
-    source = next(getattr(options, name) for name in ("step", "checkpoint", "shapes") if name in options)
-    return run_command("lanelink", lambda: command(options), lambda: str(source), one_line=True)
+    source: object = next(getattr(options, name) for name in ("step", "checkpoint", "shapes") if name in options)
+    named = str(source) if not isinstance(source, list) else ", ".join(map(str, cast(list[object], source)))
+    return run_command("lanelink", lambda: command(options), lambda: named, one_line=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -159,7 +165,10 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def read_module(path: Path) -> ModuleOp:
-    """A module of ours from its text, verified. Raises ParseError, DiagnosticException, ValueError or OSError."""
+    """
+    A module of level 1 or 2 from its text, verified. Raises InputError where it holds no step or one that is lowered
+    already, ParseError, DiagnosticException, ValueError or OSError.
+    """
     ctx = Context()
     for name, dialect in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, dialect)
@@ -167,7 +176,21 @@ def read_module(path: Path) -> ModuleOp:
     check_quotes(text, str(path))
     module = Parser(ctx, text, str(path)).parse_module()
     verify_module(module)
+    _check_level(module, path)
     return module
+
+
+def _check_level(module: ModuleOp, path: Path) -> None:
+    """InputError naming the file where a module holds no step of tensors."""
+    found = "driver calls (level 4)" if any(isinstance(op, StepOp) for op in module.ops) else None
+    if any(LIFTED in op.attributes for op in module.ops):
+        found = "launches (level 3)"
+    if found is not None:
+        raise InputError(f"{path}: expected a step of tensors, as `lanelink import` writes it, got {found}")
+    try:
+        step_function(module)
+    except VerifyException as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _bench(options: argparse.Namespace) -> None:

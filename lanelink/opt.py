@@ -41,7 +41,7 @@ class OptMain(xDSLOptMain):
             help="Run the step on random inputs before and after each pass, and stop where its results differ",
         )
         arg_parser.add_argument(
-            "--validate-seed", type=int, default=0, metavar="N", help="What --validate draws its inputs by"
+            "--validate-seed", type=int, metavar="N", help="What --validate draws its inputs by; 0 where it is left out"
         )
         arg_parser.add_argument(
             "--emit-python",
@@ -60,9 +60,14 @@ class OptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         if self.args.weights is not None and self.args.emit_python is None:
             raise ValueError("--weights: expected --emit-python beside it, got none")
+        seed: int | None = self.args.validate_seed
+        if seed is not None and not self.args.validate:
+            raise ValueError("--validate-seed: expected --validate beside it, got none")
+        if seed is not None and seed < 0:
+            raise ValueError(f"--validate-seed: expected a number of at least 0, got {seed}")
         super().setup_pipeline()
         if self.args.validate:
-            self.pipeline = ValidatedPipeline(self.pipeline.passes, self.pipeline.callback, self.args.validate_seed)
+            self.pipeline = ValidatedPipeline(self.pipeline.passes, self.pipeline.callback, seed or 0)
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         if self.args.input_file == "-":

@@ -112,7 +112,8 @@ def random_arguments(module: ModuleOp, rng: np.random.Generator, *, last: bool =
     if len(sizes) != 1 or not _is_index(kind):
         raise InterpretationError(f"expected token ids in one dimension, of i32, got {kind}")
     rows = sizes[0]
-    return [_argument(a, rows, rng, a.index != token, last) for a in func.body.block.args]
+    # Of no dimensions numpy draws numbers, which are no arrays.
+    return [np.asarray(_argument(a, rows, rng, a.index != token, last)) for a in func.body.block.args]
 
 
 def marks(func: FuncOp) -> dict[int, str]:

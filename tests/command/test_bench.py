@@ -100,4 +100,4 @@ def test_the_command_refuses(capsys: pytest.CaptureFixture[str]) -> None:
         main(["bench", "qwen3-8b", "--without", "nothing"])
     assert ended.value.code == 2
     assert main(["bench", "qwen3-8b", "--format", Format.Q8_0.value, "--tokens", "600"]) == 1
-    assert "expected room for 600 tokens" in capsys.readouterr().err
+    assert "lanelink: qwen3-8b: --context: expected room for 600 tokens" in capsys.readouterr().err

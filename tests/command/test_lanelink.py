@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lanelink.cli import main
+from lanelink.opt import main as opt
 
 MODELS = Path(__file__).parent.parent / "models"
 
@@ -70,6 +71,27 @@ def test_a_token_outside_the_vocabulary(step: Path, capsys: pytest.CaptureFixtur
 def test_the_wrong_checkpoint(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(step, "--ids", "1", "-n", "1", weights=MODELS / "llama") == 1
     fails(capsys, "q_norm")
+
+
+@pytest.mark.parametrize(
+    ("passes", "found"),
+    [("number-ops,fuse,legalize-shim,link", "launches (level 3)"), ("lanelink", "driver calls (level 4)")],
+)
+def test_a_step_that_is_lowered_already(
+    step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], passes: str, found: str
+) -> None:
+    lowered = tmp_path / "lowered.mlir"
+    assert opt([str(step), "-p", passes, "-o", str(lowered)]) == 0
+    for command in (lambda: run(lowered, "--ids", "1", "-n", "1"), lambda: main(["explain", str(lowered)])):
+        assert command() == 1
+        fails(capsys, f"lanelink: {lowered}: expected a step of tensors", f"got {found}")
+
+
+def test_text_without_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.mlir"
+    empty.write_text("builtin.module {}", encoding="utf-8")
+    assert run(empty, "--ids", "1", "-n", "1") == 1
+    fails(capsys, f"{empty}: expected one function with a tgraph.token argument, got 0")
 
 
 def test_no_such_weights(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -349,3 +349,24 @@ def test_token_ids_of_another_shape_are_refused(tmp_path: Path, capsys: pytest.C
     source.write_text(f"func.func @f(%t: {kind} {{tgraph.token}}) {{\n  func.return\n}}\n")
     assert main([str(source), "-p", "number-ops", "--validate"]) == 1
     assert f"expected token ids in one dimension, of i32, got {kind}" in capsys.readouterr().err
+
+
+def test_an_argument_of_no_dimensions(tmp_path: Path) -> None:
+    source = tmp_path / "f.mlir"
+    head = "func.func @f(%t: tensor<1xi32> {tgraph.token}, %s: tensor<f32>, %a: tensor<1x8xf32>)"
+    body = "%y = tgraph.silu %a : tensor<1x8xf32> -> tensor<1x8xf32>"
+    source.write_text(f"{head} -> tensor<1x8xf32> {{\n  {body}\n  func.return %y : tensor<1x8xf32>\n}}\n")
+    passes = "number-ops,fuse,legalize-shim,link"
+    assert main([str(source), "-p", passes, "--validate", "-o", str(tmp_path / "out.mlir")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--validate", "--validate-seed", "-1"], "--validate-seed: expected a number of at least 0, got -1"),
+        (["--validate-seed", "1"], "--validate-seed: expected --validate beside it, got none"),
+    ],
+)
+def test_seeds_that_say_nothing(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["f.mlir", "-p", "number-ops", *options]) == 2
+    assert capsys.readouterr().err == f"lanelink-opt: {message}\n"
