@@ -76,9 +76,12 @@ def is_gguf(path: Path) -> bool:
     """Whether `path` is to be read as GGUF: by its name, or by its first bytes."""
     if path.suffix == ".gguf":
         return True
+    if not isfile(path):
+        # A pipe that nobody writes to is not even opened: that would wait for ever.
+        return False
     try:
         with path.open("rb") as file:
-            return isfile(path) and file.read(len(MAGIC)) == MAGIC
+            return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -238,6 +239,11 @@ def test_a_tensor_in_two_shards(tmp_path: Path):
 
 
 # Metadata
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    assert not is_gguf(tmp_path / "pipe")
 
 
 def test_what_is_gguf(tmp_path: Path):
