@@ -361,8 +361,8 @@ def runs() -> Iterator[tuple[Format, int]]:
 
 def check_families(match: str, jobs: int) -> int:
     """
-    Checks the cases of every family, each in a process of its own, `jobs` at a time; 1 where any are wrong. Processes
-    take turns on one GPU at every launch: fourteen together had not ended the small cases in 280 s, which one does in 30.
+    Checks the cases of every family, each in a process of its own, `jobs` at a time; 1 where any are wrong. More than
+    one at a time is slower on an H200: of fourteen, the small cases had not ended in 280 s, which alone take 30.
     """
 
     def checked(family: str) -> tuple[str, subprocess.CompletedProcess[str]]:
