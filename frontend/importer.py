@@ -46,6 +46,7 @@ def import_checkpoint(
     rows: int = 1,
     numerics: Numerics | None = None,
     quantize: Format | None = None,
+    keep_blocks: bool = False,
     target: str = "h200",
     no_weights: bool = False,
     rope_format: Format = Format.F32,
@@ -55,9 +56,9 @@ def import_checkpoint(
 
     `context`: rows of each key and value table. `rows`: tokens of one sequence that a step takes. `numerics`: how
     products by block formats take their activations; int8 where there are such products, else dequant. `quantize`:
-    what matrices become at load. `no_weights`: take every tensor for granted and read config.json alone, for which
-    `path` may be that file. `rope_format`: what rotation frequencies are rounded to, for a model whose program casts
-    them (`rope.rounded`).
+    what matrices become at load, but for those already in blocks where `keep_blocks`. `no_weights`: take every tensor
+    for granted and read config.json alone, for which `path` may be that file. `rope_format`: what rotation frequencies
+    are rounded to, for a model whose program casts them (`rope.rounded`).
 
     `@step` takes the tokens, the position of the first, and each layer's state (key and value tables, latent rows, a
     delta rule's rings and state); it returns the greedy choice after each token, the next position, that state and the
@@ -70,7 +71,7 @@ def import_checkpoint(
     context = min(config.max_context, DEFAULT_CONTEXT) if context is None else context
     _check_options(path, config, context, rows)
     if quantize is not None:
-        weights = QuantizedWeights(weights, quantize)
+        weights = QuantizedWeights(weights, quantize, keep_blocks)
     try:
         func, formats = _step(config, weights, context, rows, rope_format)
         if numerics is None:

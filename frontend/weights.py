@@ -111,18 +111,21 @@ class AbsentWeights:
 class QuantizedWeights:
     """The matrices of `weights` in another format, made from the stored one at load.
 
-    A matrix whose rows are not whole blocks of it is kept as stored: it has no such form.
+    A matrix whose rows are not whole blocks of it is kept as stored: it has no such form. `keep_blocks`: so is one that
+    is in blocks already.
     """
 
     weights: Weights
     format: Format
+    keep_blocks: bool = False
 
     def holds(self, name: str) -> bool:
         return self.weights.holds(name)
 
     def matrix(self, name: str, shape: tuple[int, int], place: Place | None = None) -> Found:
         found = self.weights.matrix(name, shape, place)
-        return found if shape[1] % self.format.block_values else replace(found, format=self.format)
+        kept = shape[1] % self.format.block_values or (self.keep_blocks and found.format.is_block)
+        return found if kept else replace(found, format=self.format)
 
     def values(self, name: str, shape: tuple[int, ...], place: Place | None = None) -> Found:
         return self.weights.values(name, shape, place)

@@ -16,7 +16,7 @@ from lanelink.dialects.tgraph.step import step_function
 from lanelink.explain import constant_bytes, rows_of
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.launch_to_driver import chip_of
-from lanelink.lowering.runtime.cuda import CudaBackend
+from lanelink.lowering.runtime.cuda import CudaBackend, check_room
 from lanelink.lowering.runtime.loader import RandomLoader
 from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.runtime.profile import Profile, ceiling, measure, profile
@@ -28,8 +28,9 @@ SHAPES = Path(__file__).parent / "shapes"
 
 @dataclass(frozen=True)
 class Options:
-    """What is measured: matrices in `format`, products by `numerics` (the format's own where none), tables of `context`
-    rows, the median of `runs` runs of `tokens` tokens, the profile or not."""
+    """What is measured: matrices in `format`, but for those that a release keeps in blocks of another, products by
+    `numerics` (the format's own where none), tables of `context` rows, the median of `runs` runs of `tokens` tokens,
+    the profile or not."""
 
     format: Format = Format.Q8_0
     numerics: Numerics | None = None
@@ -99,6 +100,7 @@ def step_of(shape: str, options: Options) -> ModuleOp:
         shape_path(shape),
         context=options.context,
         quantize=options.format,
+        keep_blocks=True,
         numerics=options.numerics,
         no_weights=True,
     )
@@ -124,6 +126,7 @@ def bench(shape: str, options: Options) -> Report:
     target = module_target(step)
     sizes = launch_sizes(step, options.schedule)
     plan = read_plan(lower(step, schedule=options.schedule))
+    check_room(plan)
     fastest = ceiling(chip_of(target))
     start = time.perf_counter()
     with CudaBackend(plan, RandomLoader()) as backend:

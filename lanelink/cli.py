@@ -116,7 +116,9 @@ def _bench_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=_bench)
     names = ", ".join(shape_names())
     parser.add_argument("shapes", nargs="+", metavar="SHAPE", help=f"{names}, or the path of a config.json")
-    parser.add_argument("--format", choices=[f.value for f in Format], default="q8_0", help="of its matrices")
+    parser.add_argument(
+        "--format", choices=[f.value for f in Format], default="q8_0", help="of matrices not released in blocks"
+    )
     parser.add_argument("--numerics", choices=NUMERICS)
     parser.add_argument("--context", type=_count, default=512, metavar="N")
     parser.add_argument("--tokens", type=_count, default=256, metavar="N", help="tokens of a run")

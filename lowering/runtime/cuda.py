@@ -68,9 +68,9 @@ class CudaBackend:
     def _open(self, loader: Loader) -> None:
         api = self._api
         self.facts: DeviceFacts = api.facts()
-        self._functions = self._load_functions()
         offsets, total = _laid_out(self.plan)
         check_memory(self.plan, total, self.facts)
+        self._functions = self._load_functions()
         base = api.alloc(total)
         self._own(api.free, base)
         self._buffers = [base + offset for offset in offsets]
@@ -321,6 +321,21 @@ class CudaBackend:
             raise BackendError("cuda: expected an open backend, got a closed one")
 
 
+def check_room(plan: Plan, *, device: int = 0, bindings: Any = None) -> DeviceFacts:
+    """Checks that a device has the memory a plan takes, and says what the device is; nothing is allocated there.
+
+    Raises GpuMissing where there is none, NotRunnable where too little of its memory is free.
+    """
+    api = CudaApi(device, bindings)
+    try:
+        with api.current():
+            facts = api.facts()
+        check_memory(plan, _laid_out(plan)[1], facts)
+        return facts
+    finally:
+        api.release()
+
+
 def _longest_row(plan: Plan) -> int:
     """Bytes of the longest stored row of the plan's constants; 0 where none has rows."""
     layouts = [b.constant.layout for b in plan.buffers if b.constant is not None]
@@ -351,4 +366,4 @@ def _laid_out(plan: Plan) -> tuple[list[int], int]:
     return offsets, total
 
 
-__all__ = ["CudaBackend", "CudaError", "GpuMissing", "NotRunnable", "gpu_missing"]
+__all__ = ["CudaBackend", "CudaError", "GpuMissing", "NotRunnable", "check_room", "gpu_missing"]

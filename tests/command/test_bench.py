@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
 
 from lanelink.bench import Options, Report, bench, launch_sizes, shape_names, step_of
 from lanelink.bench_page import page, text
 from lanelink.cli import main
 from lanelink.dialects.formats import Format
-from lanelink.lowering.runtime.plan import PlanLaunch, read_plan
+from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
+from lanelink.lowering.runtime.plan import Memory, PlanLaunch, read_plan
 from lanelink.lowering.runtime.profile import KindTime, Profile
+from lanelink.lowering.weights import constants_of
 from lanelink.pipeline import Schedule, lower
 
 MODEL = Path(__file__).parent.parent / "models" / "qwen3"
@@ -55,10 +60,52 @@ def test_sizes_are_those_of_the_plan_s_launches() -> None:
     assert sum(sizes) == (matrices + 128) // 32 * 34 + 4 * (norms + rotations)
 
 
-def test_presets_import() -> None:
-    assert "qwen3-8b" in shape_names()
-    for name in shape_names():
-        step_of(name, Options(context=64)).verify()
+PARAMETERS = {
+    "deepseek-v2-lite": 15_706_484_224,
+    "gpt-oss-20b": 20_914_757_184,
+    "llama-3.1-8b": 8_030_261_248,
+    "qwen3-0.6b": 596_049_920,
+    "qwen3-1.7b": 1_720_574_976,
+    "qwen3-30b-a3b": 30_532_122_624,
+    "qwen3-4b": 4_022_468_096,
+    "qwen3-8b": 8_190_735_360,
+    "qwen3-next-80b-a3b": 79_674_391_296,
+}
+"""What the models' authors count, tied tensors once."""
+
+LAUNCHES = {"llama-3.1-8b": 32 * 5 + 3, "gpt-oss-20b": 24 * 4 + 3, "qwen3-next-80b-a3b": 12 * 4 + 36 * 6 + 3}
+"""Of a step: a dense layer's five; four where it ends in a mixture, six where the delta rule mixes its positions."""
+
+
+def test_presets_are_of_the_models_they_name() -> None:
+    assert set(shape_names()) == set(PARAMETERS)
+    for name, expected in PARAMETERS.items():
+        sizes: dict[Attribute, int] = {}
+        for op in constants_of(step_of(name, Options(context=64))):
+            if not isinstance(op.source, RopeTableAttr):
+                kind = op.result.type
+                assert isinstance(kind, RowsType | TensorType)
+                sizes[op.source] = prod(kind.shape if isinstance(kind, RowsType) else kind.get_shape())
+        assert sum(sizes.values()) == expected, name
+
+
+@pytest.mark.parametrize("name", [*LAUNCHES, "deepseek-v2-lite"])
+def test_presets_of_other_architectures_lower(name: str) -> None:
+    plan = read_plan(lower(step_of(name, Options())))
+    assert len(plan.launches) == LAUNCHES.get(name, len(plan.launches))
+    # A byte and a sixteenth of one a value, or 17 of 32 values in MXFP4; norms, biases and rotations are few.
+    experts = 24 * 32 * 3 * 2880 * 2880 if name == "gpt-oss-20b" else 0
+    size = (PARAMETERS[name] - experts) * 34 / 32 + experts * 17 / 32
+    assert size < plan.bytes_of(Memory.CONSTANT) < 1.01 * size
+
+
+def test_a_release_keeps_its_blocks() -> None:
+    step = step_of("gpt-oss-20b", Options(format=Format.Q4_0))
+    kinds = [op.result.type for op in constants_of(step)]
+    found = [kind.format.data for kind in kinds if isinstance(kind, RowsType)]
+    # Three stacks of experts a layer; a layer's four attention matrices and its router, the embedding and the head.
+    assert found.count(Format.MXFP4) == 24 * 3
+    assert found.count(Format.Q4_0) == 24 * 5 + 2
 
 
 def test_the_tables() -> None:

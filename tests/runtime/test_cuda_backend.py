@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lanelink.bench import Options, bench
 from lanelink.dialects.driver import PlanesAttr
 from lanelink.dialects.formats import Format
+from lanelink.lowering.runtime import cuda_api
 from lanelink.lowering.runtime.backend import BackendError, generate
-from lanelink.lowering.runtime.cuda import CudaBackend, CudaError, GpuMissing, NotRunnable
+from lanelink.lowering.runtime.cuda import CudaBackend, CudaError, GpuMissing, NotRunnable, check_room
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.loader import Loaded, RandomLoader
 from lanelink.lowering.runtime.plan import Place
@@ -167,8 +169,20 @@ def test_no_such_device(fake_cuda: Any, llama: Any) -> None:
 def test_too_little_memory(fake_cuda: Any, llama: Any) -> None:
     fake_cuda.free = 1000
     message = r"device memory: expected \d+ bytes \(\d+ bytes of constants, 131072 bytes of state, \d+ bytes of working"
-    with pytest.raises(NotRunnable, match=message + r" memory\), got 1000 bytes free of 2.15 GB on Fake GPU"):
+    message += r" memory\), got 1000 bytes free of 2.15 GB on Fake GPU"
+    with pytest.raises(NotRunnable, match=message):
         CudaBackend(llama.plan, llama.loader, bindings=fake_cuda)
+    with pytest.raises(NotRunnable, match=message):
+        check_room(llama.plan, bindings=fake_cuda)
+    assert not {"cuMemAlloc", "cuMemHostAlloc", "cuModuleLoadData"} & set(fake_cuda.log)
+    assert fake_cuda.held == 0
+
+
+def test_a_shape_past_the_memory_is_not_begun(fake_cuda: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_api, "load_bindings", lambda: fake_cuda)
+    with pytest.raises(NotRunnable, match=r"device memory: expected 8\.\d\d GB \(8\.\d\d GB of constants"):
+        bench("llama-3.1-8b", Options())
+    assert "cuMemAlloc" not in fake_cuda.log
 
 
 def test_an_older_driver(fake_cuda: Any, llama: Any) -> None:
