@@ -80,6 +80,25 @@ struct MoeArgs {
   NormArgs norm;
 };
 
+// The parameters of a mixture that every entry has, in the order that selection passes them, and what is made of them.
+#define MATRIX_PARAMS(name) const char *name##_w, int name##_format, int name##_pitch, int name##_words, int name##_rows
+#define MATRIX_ARGS(name) \
+  Matrix { name##_w, name##_format, name##_pitch, name##_words, name##_rows }
+
+#define MOE_PARAMS                                                                                                     \
+  const void *x, int x_pitch, const float *router_x, int router_x_pitch, int width, int m, int experts, int top_k,     \
+      int renormalize, int hidden, int act, float limit, MATRIX_PARAMS(router), MATRIX_PARAMS(column),                 \
+      MATRIX_PARAMS(gate), MATRIX_PARAMS(up), MATRIX_PARAMS(down), const float *router_bias, const float *gate_bias,   \
+      const float *up_bias, const float *down_bias, int shared_hidden, MATRIX_PARAMS(shared_gate),                     \
+      MATRIX_PARAMS(shared_up), MATRIX_PARAMS(shared_down), float *y, int y_pitch, const int *y_row,                   \
+      const float *plus, int plus_pitch
+
+#define MOE_ARGS                                                                                                       \
+  x, x_pitch, router_x, router_x_pitch, width, m, experts, top_k, renormalize, hidden, act, limit,                     \
+      MATRIX_ARGS(router), MATRIX_ARGS(column), MATRIX_ARGS(gate), MATRIX_ARGS(up), MATRIX_ARGS(down), router_bias,    \
+      gate_bias, up_bias, down_bias, shared_hidden, MATRIX_ARGS(shared_gate), MATRIX_ARGS(shared_up),                  \
+      MATRIX_ARGS(shared_down), Rows{y, y_pitch, y_row}, plus, plus_pitch
+
 extern __shared__ uint4 dynamic_shared[];
 
 // ---- shared memory --------------------------------------------------------------------------------------------------
