@@ -43,6 +43,10 @@ struct MoeArgs {
   int experts;
   int top_k;
   int renormalize;
+  int groups;  // of experts, at most a warp's lanes
+  int kept_groups;
+  int group_best;  // scores that rank a group
+  float routed_scale;
   int hidden;
   int act;
   float limit;
@@ -87,17 +91,17 @@ struct MoeArgs {
 
 #define MOE_PARAMS                                                                                                     \
   const void *x, int x_pitch, const float *router_x, int router_x_pitch, int width, int m, int experts, int top_k,     \
-      int renormalize, int hidden, int act, float limit, MATRIX_PARAMS(router), MATRIX_PARAMS(column),                 \
-      MATRIX_PARAMS(gate), MATRIX_PARAMS(up), MATRIX_PARAMS(down), const float *router_bias, const float *gate_bias,   \
-      const float *up_bias, const float *down_bias, int shared_hidden, MATRIX_PARAMS(shared_gate),                     \
-      MATRIX_PARAMS(shared_up), MATRIX_PARAMS(shared_down), float *y, int y_pitch, const int *y_row,                   \
-      const float *plus, int plus_pitch
+      int renormalize, int groups, int kept_groups, int group_best, float routed_scale, int hidden, int act,           \
+      float limit, MATRIX_PARAMS(router), MATRIX_PARAMS(column), MATRIX_PARAMS(gate), MATRIX_PARAMS(up),               \
+      MATRIX_PARAMS(down), const float *router_bias, const float *gate_bias, const float *up_bias,                     \
+      const float *down_bias, int shared_hidden, MATRIX_PARAMS(shared_gate), MATRIX_PARAMS(shared_up),                 \
+      MATRIX_PARAMS(shared_down), float *y, int y_pitch, const int *y_row, const float *plus, int plus_pitch
 
 #define MOE_ARGS                                                                                                       \
-  x, x_pitch, router_x, router_x_pitch, width, m, experts, top_k, renormalize, hidden, act, limit,                     \
-      MATRIX_ARGS(router), MATRIX_ARGS(column), MATRIX_ARGS(gate), MATRIX_ARGS(up), MATRIX_ARGS(down), router_bias,    \
-      gate_bias, up_bias, down_bias, shared_hidden, MATRIX_ARGS(shared_gate), MATRIX_ARGS(shared_up),                  \
-      MATRIX_ARGS(shared_down), Rows{y, y_pitch, y_row}, plus, plus_pitch
+  x, x_pitch, router_x, router_x_pitch, width, m, experts, top_k, renormalize, groups, kept_groups, group_best,        \
+      routed_scale, hidden, act, limit, MATRIX_ARGS(router), MATRIX_ARGS(column), MATRIX_ARGS(gate), MATRIX_ARGS(up),  \
+      MATRIX_ARGS(down), router_bias, gate_bias, up_bias, down_bias, shared_hidden, MATRIX_ARGS(shared_gate),          \
+      MATRIX_ARGS(shared_up), MATRIX_ARGS(shared_down), Rows{y, y_pitch, y_row}, plus, plus_pitch
 
 extern __shared__ uint4 dynamic_shared[];
 
@@ -126,8 +130,10 @@ struct Tables {
   __device__ __forceinline__ float *column() const { return floats(7 * pairs + 1); }  // the shared expert's weights
   // [MOE_WARPS][pass_rows][NR] of a tile
   __device__ __forceinline__ float *sums() const { return floats(7 * pairs + 1 + pass_rows); }
-  // [choosers][experts] router outputs
-  __device__ __forceinline__ float *keys() const { return floats(7 * pairs + 1 + (1 + MOE_WARPS * NR) * pass_rows); }
+  // [choosers][experts] the router's outputs as whole numbers of their order
+  __device__ __forceinline__ u32 *orders() const {
+    return reinterpret_cast<u32 *>(words(7 * pairs + 1 + (1 + MOE_WARPS * NR) * pass_rows));
+  }
 };
 
 __device__ __forceinline__ char *staged_rows(const MoeArgs &a) {

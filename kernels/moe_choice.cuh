@@ -9,39 +9,90 @@ __device__ __forceinline__ u32 order_of(float v) {
   return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-// One row by one warp: each round finds the best of what comes after the last, of equal ones the lowest index. The
-// order of the scores is that of the router's outputs.
-__device__ __forceinline__ void choose(const MoeArgs &a, const float *logits, int *chosen, float *weights) {
+__device__ __forceinline__ float value_of(u32 order) {
+  return __uint_as_float(order >> 31 ? order & 0x7fffffffu : ~order);
+}
+
+constexpr u32 SHUT = 0;  // the order of an expert that is not to be chosen, below every number's
+
+struct Place {
+  u32 order;
+  int at;
+};
+
+constexpr Place BEFORE_ALL{~0u, -1};
+
+// By a warp: of experts [first, end) the best that comes after `last`, of equal ones the lowest.
+__device__ __forceinline__ Place next_best(const u32 *orders, int first, int end, Place last) {
+  u32 best = SHUT;
+  int best_at = end;
+#pragma unroll 4
+  for (int e = first + (threadIdx.x & 31); e < end; e += 32) {
+    const u32 order = orders[e];
+    const bool open = order < last.order || (order == last.order && e > last.at);
+    if (open && order > best) best = order, best_at = e;
+  }
+  const u32 found = __reduce_max_sync(ALL_LANES, best);
+  return {found, int(__reduce_min_sync(ALL_LANES, u32(best == found ? best_at : end)))};
+}
+
+// By a warp, a lane a group: shuts all but the groups whose best scores, as many as `group_best`, sum highest, of equal
+// sums the lowest. `most` is the largest of the router's outputs.
+__device__ __forceinline__ void shut_groups(const MoeArgs &a, u32 *orders, float most) {
+  const int lane = threadIdx.x & 31, size = a.experts / a.groups;
+  u32 mine = 0;
+#pragma unroll 1
+  for (int g = 0; g < a.groups; g++) {
+    Place last = next_best(orders, g * size, (g + 1) * size, BEFORE_ALL);
+    u32 order = last.order;  // of one score as of the router's output, which no rounding makes equal to another
+    if (a.group_best > 1) {
+      float sum = expf(value_of(last.order) - most);
+#pragma unroll 1
+      for (int t = 1; t < a.group_best; t++) {
+        last = next_best(orders, g * size, (g + 1) * size, last);
+        sum += expf(value_of(last.order) - most);
+      }
+      order = order_of(sum);
+    }
+    if (lane == g) mine = order;
+  }
+  int above = 0;
+#pragma unroll 4
+  for (int g = 0; g < a.groups; g++) {
+    const u32 other = __shfl_sync(ALL_LANES, mine, g);
+    above += other > mine || (other == mine && g < lane);
+  }
+  const u32 kept = __ballot_sync(ALL_LANES, lane < a.groups && above < a.kept_groups);
+  __syncwarp();  // every lane has read the last group
+#pragma unroll 1
+  for (int e = lane; e < a.experts; e += 32)
+    if (!(kept >> (e / size) & 1)) orders[e] = SHUT;
+  __syncwarp();
+}
+
+// One row by one warp, a round an expert. The order of the scores is that of the router's outputs.
+__device__ __forceinline__ void choose(const MoeArgs &a, u32 *orders, int *chosen, float *weights) {
   const int lane = threadIdx.x & 31;
-  u32 before = 0;
-  int at = 0, mine = 0;
-  float value = 0.0f, most = 0.0f;
+  Place last = next_best(orders, 0, a.experts, BEFORE_ALL);
+  const float most = value_of(last.order);
+  float total = 0.0f;
+  if (!a.renormalize) {
+#pragma unroll 4
+    for (int e = lane; e < a.experts; e += 32) total += expf(value_of(orders[e]) - most);
+  }
+  if (a.groups > 1) {
+    shut_groups(a, orders, most);
+    last = BEFORE_ALL;
+  }
+  int mine = 0;
+  float share = 0.0f;
 #pragma unroll 1
   for (int t = 0; t < a.top_k; t++) {
-    u32 best = 0;
-    int best_at = a.experts;
-#pragma unroll 4
-    for (int e = lane; e < a.experts; e += 32) {
-      const u32 key = order_of(logits[e]);
-      const bool open = t == 0 || key < before || (key == before && e > at);
-      if (open && key > best) best = key, best_at = e;
-    }
-    before = __reduce_max_sync(ALL_LANES, best);
-    at = int(__reduce_min_sync(ALL_LANES, u32(best == before ? best_at : a.experts)));
-    const float found = logits[at];
-    if (t == 0) most = found;
-    if (t == lane) mine = at, value = found;
+    if (t > 0 || a.groups > 1) last = next_best(orders, 0, a.experts, last);
+    if (t == lane) mine = last.at, share = expf(value_of(last.order) - most);
   }
-  const float share = lane < a.top_k ? expf(value - most) : 0.0f;
-  float total = 0.0f;
-  if (a.renormalize) {
-    total = share;
-  } else {
-#pragma unroll 4
-    for (int e = lane; e < a.experts; e += 32) total += expf(logits[e] - most);
-  }
-  total = warp_sum(total);
-  if (lane < a.top_k) chosen[lane] = mine, weights[lane] = share / total;
+  total = warp_sum(a.renormalize ? share : total);
+  if (lane < a.top_k) chosen[lane] = mine, weights[lane] = share / total * a.routed_scale;
 }
 
 // All rows of the pass, from the sums of the router's segments.
@@ -56,12 +107,12 @@ __device__ __forceinline__ void choose_all(const MoeArgs &a, const Tables &t) {
       float sum = 0.0f;
 #pragma unroll 8
       for (int s = 0; s < a.segments; s++) sum += load_fresh(from + (long long)s * t.pass * a.experts);
-      t.keys()[i] = a.router_bias == nullptr ? sum : sum + a.router_bias[i % a.experts];
+      t.orders()[i] = order_of(a.router_bias == nullptr ? sum : sum + a.router_bias[i % a.experts]);
     }
     __syncthreads();
     if (warp < count) {
       const int pair = (first + warp) * a.top_k;
-      choose(a, t.keys() + warp * a.experts, t.chosen() + pair, t.chosen_weight() + pair);
+      choose(a, t.orders() + warp * a.experts, t.chosen() + pair, t.chosen_weight() + pair);
     }
     __syncthreads();
   }

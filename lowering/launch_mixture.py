@@ -13,7 +13,7 @@ from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.dialects.tgraph.elementwise import BinaryKind
 from lanelink.lowering.launch_operands import activation, address, kept_by, norm_of, optional_address, placed, rows
 from lanelink.lowering.selection.calls import SelectionError
-from lanelink.lowering.selection.moe_specs import MoeMatrix, MoeSpec, SharedExpert
+from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec, SharedExpert
 from lanelink.lowering.selection.operands import Rows
 
 
@@ -77,6 +77,8 @@ def _mixture(op: launch.MoeOp, y: Rows | None) -> MoeSpec:
         down=_matrix(op.down),
         y=y,
         renormalize=op.renormalize is not None,
+        groups=_groups(op),
+        routed_scale=1.0 if op.routed_scale is None else op.routed_scale.value.data,
         limit=None if op.limit is None else op.limit.value.data,
         router_bias=optional_address(op.router_bias),
         gate_bias=optional_address(op.gate_bias),
@@ -84,6 +86,11 @@ def _mixture(op: launch.MoeOp, y: Rows | None) -> MoeSpec:
         down_bias=optional_address(op.down_bias),
         shared=_shared(op),
     )
+
+
+def _groups(op: launch.MoeOp) -> ExpertGroups | None:
+    grouping = op.grouping
+    return None if grouping is None else ExpertGroups(*grouping)
 
 
 def _shared(op: launch.MoeOp) -> SharedExpert | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from lanelink.dialects.formats import BLOCK_VALUES
-from lanelink.dialects.launch.mixture import MOST_EXPERTS, MOST_KEPT
+from lanelink.dialects.launch.mixture import MOST_EXPERTS, MOST_GROUPS, MOST_KEPT
 from lanelink.dialects.tgraph import (
     AttentionOp,
     DeltaGate,
@@ -40,8 +40,6 @@ def _off_form(op: MoeOp) -> str | None:
     forms = {
         "scores by sigmoid": op.scores.data is not Scores.SOFTMAX,
         "a selection bias": op.selection_bias is not None,
-        "a choice limited to groups": op.groups is not None,
-        "a scale of the routed sum": op.routed_scale is not None,
         "weighed inputs": op.weigh_inputs is not None,
     }
     return next((name for name, given in forms.items() if given), None)
@@ -118,6 +116,11 @@ LAYER_REFUSALS: tuple[Refusal, ...] = (
             f"expected at most {MOST_KEPT} kept of at most {MOST_EXPERTS} experts, "
             f"got {op.top_k.value.data} of {op.experts.value.data}"
         ),
+    ),
+    refuse(
+        MoeOp,
+        lambda op, _: op.groups is not None and op.groups.value.data > MOST_GROUPS,
+        lambda op: f"expected at most {MOST_GROUPS} groups of experts, got {op.groups and op.groups.value.data}",
     ),
     refuse(
         HeadMatmulOp,

@@ -25,11 +25,17 @@ MOST_KEPT = 32
 
 MOST_EXPERTS = 8192
 
+MOST_GROUPS = 32
+"""Groups of experts: a lane of a warp each."""
+
 
 @irdl_op_definition
 class MoeOp(PlacedInUnits):
     """
     A mixture whose softmax scores weigh its experts' outputs, over all rows at once.
+
+    With `groups` a row takes experts of `kept_groups` groups alone, those whose `group_best` largest scores sum
+    highest; weights are multiplied by `routed_scale`. Of what is equal the lowest index comes first.
 
     The router is checkpoint rows or plain values [D, E]; over a quantized x, values and plain rows read `router_x`.
     With a shared expert its gated pair and down product are added, times sigmoid(x·shared_gate) where that is given;
@@ -52,6 +58,10 @@ class MoeOp(PlacedInUnits):
     hidden = prop_def(IntegerAttr[I64])
     renormalize = opt_prop_def(UnitAttr)
     limit = opt_prop_def(FloatAttr[Float32Type])
+    routed_scale = opt_prop_def(FloatAttr[Float32Type])
+    groups = opt_prop_def(IntegerAttr[I64])
+    kept_groups = opt_prop_def(IntegerAttr[I64])
+    group_best = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     router_x = opt_operand_def()
     router = operand_def()
@@ -74,6 +84,13 @@ class MoeOp(PlacedInUnits):
     @property
     def index(self) -> SSAValue | None:
         return self.at
+
+    @property
+    def grouping(self) -> tuple[int, int, int] | None:
+        """(Groups, groups kept, scores that rank one), where experts are in groups."""
+        if self.groups is None or self.kept_groups is None or self.group_best is None:
+            return None
+        return self.groups.value.data, self.kept_groups.value.data, self.group_best.value.data
 
     def verify_(self) -> None:
         experts, top_k, hidden = self.experts.value.data, self.top_k.value.data, self.hidden.value.data
@@ -106,8 +123,27 @@ class MoeOp(PlacedInUnits):
                 f"launch.moe limit: expected one with clamped_swiglu alone, got {got} with {self.act.data.value}"
             )
         check_number("launch.moe limit", self.limit, above=0)
+        check_number("launch.moe routed_scale", self.routed_scale, above=0)
+        self._verify_groups(experts, top_k)
         check_index(self.at, "launch.moe at")
         self.check_units(self.out, rows, 1, width)
+
+    def _verify_groups(self, experts: int, top_k: int) -> None:
+        given = [field is not None for field in (self.groups, self.kept_groups, self.group_best)]
+        if any(given) != all(given):
+            raise VerifyException("launch.moe: expected groups, kept_groups and group_best, or none of them")
+        if self.grouping is None:
+            return
+        groups, kept, best = self.grouping
+        if not 1 <= groups <= MOST_GROUPS or experts % groups or not 1 <= best <= experts // groups:
+            raise VerifyException(
+                f"launch.moe groups: expected 1 to {MOST_GROUPS} that divide {experts} experts by {best} or more each, "
+                f"got {groups}"
+            )
+        if not 1 <= kept <= groups or kept * (experts // groups) < top_k:
+            raise VerifyException(
+                f"launch.moe kept_groups: expected 1 to {groups} with room for {top_k} experts, got {kept}"
+            )
 
     def _verify_router(self, rows: int, width: int, experts: int) -> None:
         router = self.router.type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from lanelink.dialects.formats import Format
@@ -42,6 +43,10 @@ def small() -> Iterator[Case]:
         MoeShape(Q8_0, 2, 8, 64, 96, 6, 4, router=Q8_0, biases=True, act=CLAMPED),
         MoeShape(Q4_K, 1, 3, 256, 256, 3, 2, down=Q6_K, router="values", plus=True, then=SUMMED, keep=True),
         MoeShape(Q8_0, 1, 17, 64, 32, 12, 3, shared=SharedShape(Q8_0, 64, column=F32)),
+        MoeShape(Q8_0, 1, 1, 64, 32, 24, 3, router=BF16, groups=(8, 3, 1), scale=16.0, shared=SharedShape(Q8_0, 64)),
+        MoeShape(BF16, 0, 1, 31, 20, 15, 4, router="values", groups=(5, 3, 1), ties=True, renormalize=True),
+        MoeShape(BF16, 0, 5, 31, 20, 14, 5, groups=(2, 1, 3), scale=0.3, biases=True),
+        MoeShape(Q8_0, 1, 3, 64, 32, 21, 6, groups=(3, 2, 2), renormalize=True, scale=2.5),
     ):
         yield mixture(shape, seed=shape.width)
 
@@ -53,6 +58,22 @@ def _widths(format: Format) -> tuple[tuple[int, int], ...]:
     if format.is_block:
         return ((32, 96), (96, 160), (2880, 224))
     return ((31, 45), (96, 161), (2048, 200))
+
+
+def _grouped() -> Iterator[Case]:
+    """Groups of odd and even sizes, kept from one to all, ranked by one score and several, ties across them, scaled."""
+    for groups, each in product(range(1, 9), (1, 3, 7, 20)):
+        for kept, best, rows in product(sorted({1, -(-groups // 2), groups}), sorted({1, min(2, each), each}), (1, 6)):
+            shape = MoeShape(BF16, 0, rows, 40, 24, groups * each, min(6, kept * each), groups=(groups, kept, best))
+            shape = replace(shape, scale=(16.0, None)[kept % 2], renormalize=best == 2)
+            yield mixture(shape, seed=groups + each)
+            if each > 1 and best == 1:
+                yield mixture(replace(shape, router="values", ties=True), seed=each)
+    deepseek = MoeShape(Q8_0, 1, 1, 1024, 96, 160, 6, router=BF16, groups=(8, 3, 1), scale=16.0)
+    for rows, shared in product((1, 17), (None, SharedShape(Q8_0, 192))):
+        yield mixture(replace(deepseek, rows=rows, shared=shared))
+    for groups, experts in ((32, 8192), (32, 32), (1, 33), (2, 512)):
+        yield mixture(MoeShape(BF16, 0, 2, 31, 16, experts, 1, groups=(groups, 1, 1), scale=0.1))
 
 
 def full() -> Iterator[Case]:
@@ -74,6 +95,7 @@ def full() -> Iterator[Case]:
     yield mixture(MoeShape(Q8_0, 1, 64, 2048, 96, 12, 4, renormalize=True))  # several passes
     yield mixture(MoeShape(BF16, 0, 40, 2048, 96, 12, 4))
     yield mixture(MoeShape(MXFP4, 1, 1, 2880, 736, 4, 3, router=BF16, biases=True, act=CLAMPED, renormalize=True))
+    yield from _grouped()
     for router, rows, planes in product((*Format, "values"), (1, 5), (0, 1)):
         yield mixture(MoeShape(Q8_0, planes, rows, 768, 32, 24, 4, router=router, biases=True), seed=rows)
     for column, hidden, rows in product((None, *Format, "values"), (96, 1408), (1, 9)):

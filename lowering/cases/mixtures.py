@@ -14,7 +14,7 @@ from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, Floats
 from lanelink.lowering.cases.norms import NormShape, build_norm
 from lanelink.lowering.cases.products import build_weights, quantized_bound, sum_bound
 from lanelink.lowering.meanings.mixture import joined
-from lanelink.lowering.selection.moe_specs import MoeMatrix, MoeSpec, SharedExpert
+from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec, SharedExpert
 from lanelink.lowering.selection.operands import Quantized, Rows
 
 DRAWS = 50
@@ -33,7 +33,8 @@ class SharedShape:
 
 @dataclass(frozen=True)
 class MoeShape:
-    """A mixture: x of `planes` (0: f32) planes, `rows` rows of `width` values; `router` a format, or "values"."""
+    """A mixture: x of `planes` (0: f32) planes, `rows` rows of `width` values; `router` a format, or "values"; `groups`
+    how many, how many of them kept, and how many scores rank one."""
 
     format: Format
     planes: int
@@ -47,6 +48,8 @@ class MoeShape:
     router: Format | str = Format.F32
     act: ExpertActivation = ExpertActivation.SILU
     renormalize: bool = False
+    groups: tuple[int, int, int] | None = None
+    scale: float | None = None
     biases: bool = False
     ties: bool = False
     shared: SharedShape | None = None
@@ -67,7 +70,7 @@ class MoeShape:
         words += [w for w in ("renormalize", "biases", "ties", "plus", "keep") if getattr(self, w)]
         if self.shared is not None:
             words.append(f"shared {self.shared.format} {self.shared.hidden} gated by {self.shared.column}")
-        words += [f"{w} {getattr(self, w)}" for w in ("units", "at") if getattr(self, w) is not None]
+        words += [f"{w} {getattr(self, w)}" for w in ("groups", "scale", "units", "at") if getattr(self, w) is not None]
         return " ".join([*words, f"then {self.then.name}"] if self.then else words)
 
 
@@ -110,7 +113,7 @@ def mixture(s: MoeShape, seed: int = 0) -> Case:
     limit = 1.5 if s.act is ExpertActivation.CLAMPED_SWIGLU else None
     biases = [b.normal(s.experts, n) if s.biases else None for n in (s.hidden, s.hidden, s.width)]
     experts = meanings.Experts(held.gate, held.up, held.down, s.hidden, s.act, limit, *biases)
-    routing = meanings.Routing(s.top_k, renormalize=s.renormalize)
+    routing = _routing(s)
     shared, shared_spec, shared_bound = _shared(b, s, inputs)
     y = meanings.mixture(inputs.x, router.values, routing, experts, hidden_planes=s.planes, shared=shared)
     bound = _mixed_bound(s, inputs.x, router, routing, experts) + shared_bound + 2 * UNIT * np.abs(y)
@@ -133,6 +136,8 @@ def mixture(s: MoeShape, seed: int = 0) -> Case:
         down=held.matrices[2],
         y=_destination(b, s, y, bound),
         renormalize=s.renormalize,
+        groups=None if s.groups is None else ExpertGroups(*s.groups),
+        routed_scale=1.0 if s.scale is None else s.scale,
         limit=limit,
         router_bias=b.maybe("router_bias", router_bias),
         gate_bias=b.maybe("gate_bias", biases[0]),
@@ -179,14 +184,43 @@ def _router(b: Builder, s: MoeShape, inputs: Inputs, bias: Floats | None) -> Col
         drawn = _column(b, "router", s.router, s.experts, inputs, s.ties)
         values = drawn.values if bias is None else drawn.values + bias
         off = drawn.bound + UNIT * np.abs(values)
-        order = np.argsort(-values, axis=1, kind="stable")
-        rows = np.arange(s.rows)[:, None]
-        ranked = values.astype(np.float64)[rows, order]
-        gaps = ranked[:, s.top_k - 1 : -1] - ranked[:, s.top_k :]
-        # What is equal to the bit stays so; only the last taken and the first left matter.
-        if s.top_k == s.experts or (gaps[:, 0] > 2 * off.max(axis=1)).all() or s.ties:
+        if _is_clear(s, values.astype(np.float64), off.max(axis=1)):
             return Column(drawn.matrix, values, off)
     raise ValueError(f"{s.name}: expected a router with a clear choice in {DRAWS} draws, got none")
+
+
+def _is_clear(s: MoeShape, logits: Doubles, off: Doubles) -> bool:
+    """Whether outputs [m, E] that are off by at most `off` [m] are chosen from as exact ones are."""
+    open_logits = logits
+    if s.groups is not None:
+        count, kept, best = s.groups
+        in_groups = logits.reshape(s.rows, count, -1)
+        sums = np.sort(np.exp(in_groups - logits.max(axis=1)[:, None, None]), axis=2)[..., -best:].sum(axis=2)
+        # Of one score its logarithm's order; of several, each is off by its two outputs' and a few roundings.
+        ranks, wrong = (in_groups.max(axis=2), off) if best == 1 else (np.log(sums), 2 * off + 16 * UNIT)
+        if not _parted(ranks, kept, wrong):
+            return False
+        first = np.argsort(-ranks, axis=1, kind="stable")[:, :kept]
+        open_logits = np.take_along_axis(in_groups, first[..., None], axis=1).reshape(s.rows, -1)
+    return _parted(open_logits, s.top_k, off)
+
+
+def _parted(values: Doubles, taken: int, off: Doubles) -> bool:
+    """Whether each row's last taken value and its first left differ by what rounding cannot undo, or not at all: what
+    is equal to the bit stays so."""
+    ranked = -np.sort(-values, axis=1)
+    if taken == ranked.shape[1]:
+        return True
+    gaps = ranked[:, taken - 1] - ranked[:, taken]
+    return bool(((gaps == 0) | (gaps > 2 * off)).all())
+
+
+def _routing(s: MoeShape) -> meanings.Routing:
+    groups, kept, best = s.groups or (1, 1, 1)
+    scale = 1.0 if s.scale is None else s.scale
+    return meanings.Routing(
+        s.top_k, renormalize=s.renormalize, routed_scale=scale, groups=(groups, kept), group_best=best
+    )
 
 
 def _matrices(
@@ -228,9 +262,10 @@ def _mixed_bound(
     chosen, weights = meanings.route(router.values, routing)
     total = np.zeros(x.shape, np.float64)
     # exp(l - max) over a sum: both logits are off by the bound, the exponent rounds in proportion to itself, the sum
-    # adds E / 32 terms one after another and 5 times across lanes, a weight counts once above and once below.
+    # adds E / 32 terms one after another and 5 times across lanes, a weight counts once above and once below, and the
+    # scale of them all rounds once.
     span = np.ptp(router.values.astype(np.float64), axis=1)
-    off = 4 * router.bound.max(axis=1) + (2 * span + s.experts / 32 + 24) * UNIT
+    off = 4 * router.bound.max(axis=1) + (2 * span + s.experts / 32 + 25) * UNIT
     for expert in np.unique(chosen):
         rows, places = np.nonzero(chosen == expert)
         made, bound = _expert_bound(s, x[rows], experts, int(expert))

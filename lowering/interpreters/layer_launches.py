@@ -98,7 +98,14 @@ def _join(op: launch.JoinOp) -> Meaning:
 
 
 def _moe(op: launch.MoeOp) -> Meaning:
-    routing = meanings.Routing(op.top_k.value.data, renormalize=op.renormalize is not None)
+    groups, kept, best = op.grouping or (1, 1, 1)
+    routing = meanings.Routing(
+        op.top_k.value.data,
+        renormalize=op.renormalize is not None,
+        routed_scale=1.0 if op.routed_scale is None else op.routed_scale.value.data,
+        groups=(groups, kept),
+        group_best=best,
+    )
     hidden, act = op.hidden.value.data, op.act.data
     limit = None if op.limit is None else op.limit.value.data
     planes = op.x.type.planes.data if isinstance(op.x.type, Q8Type) else 0

@@ -20,7 +20,7 @@ from lanelink.lowering.selection.calls import (
     optional,
 )
 from lanelink.lowering.selection.chip import Chip
-from lanelink.lowering.selection.moe_specs import MoeMatrix, MoeSpec
+from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec
 from lanelink.lowering.selection.operands import Quantized, Rows
 from lanelink.lowering.selection.packing import NO_NORM, fixed, norm_arguments, reading, require, writing
 
@@ -33,6 +33,7 @@ GROUP = 4
 
 MOST_KEPT = 32
 MOST_EXPERTS = 8192
+MOST_GROUPS = 32
 STATIC_SHARED = 1024
 """At least the static shared memory of an entry."""
 
@@ -230,6 +231,7 @@ def moe(spec: MoeSpec, chip: Chip) -> KernelCall:
     arguments: tuple[Argument, ...] = (
         *_sources(spec),
         *(I32(spec.width), I32(spec.m), I32(spec.experts), I32(spec.top_k), I32(int(spec.renormalize))),
+        *_grouping(spec),
         *(I32(spec.hidden), I32(_act_code(spec.act)), F32(spec.limit or 0.0)),
         *_matrix(spec.router, spec.experts, spec.width),
         *_matrix(None if shared is None else shared.column, 1, spec.width),
@@ -268,6 +270,13 @@ def _checked(spec: MoeSpec) -> MoeSpec:
     require(spec.m >= 1, "mixture rows", "at least 1", spec.m)
     fits = 1 <= spec.top_k <= min(spec.experts, MOST_KEPT) and spec.experts <= MOST_EXPERTS
     require(fits, "mixture experts", f"1 to {MOST_KEPT} of at most {MOST_EXPERTS}", (spec.top_k, spec.experts))
+    if spec.groups is not None:
+        count, kept, best = spec.groups.count, spec.groups.kept, spec.groups.best
+        each = 0 if count < 1 else spec.experts // count
+        fits = 1 <= count <= MOST_GROUPS and each * count == spec.experts and 1 <= best <= each
+        fits = fits and 1 <= kept <= count and kept * each >= spec.top_k
+        allowed = f"at most {MOST_GROUPS} of one size, those kept of {spec.top_k} experts or more"
+        require(fits, "mixture groups", allowed, (count, kept, best))
     require(spec.hidden >= 1 and spec.width >= 1, "mixture sizes", "at least 1", (spec.width, spec.hidden))
     require(spec.y is not None or spec.then is not None, "mixture result", "f32 rows or a norm", "neither")
     matrices = {"gate": spec.gate, "up": spec.up, "down": spec.down}
@@ -290,6 +299,12 @@ def _checked(spec: MoeSpec) -> MoeSpec:
         return replace(spec, router=router)
     column = as_rows(spec.shared.column, 1, spec.width)
     return replace(spec, router=router, shared=replace(spec.shared, column=column))
+
+
+def _grouping(spec: MoeSpec) -> tuple[Argument, ...]:
+    """The kernel's groups, kept_groups, group_best and routed_scale."""
+    groups = spec.groups or ExpertGroups(1, 1, 1)
+    return I32(groups.count), I32(groups.kept), I32(groups.best), F32(spec.routed_scale)
 
 
 def _act_code(act: ExpertActivation) -> int:

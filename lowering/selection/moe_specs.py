@@ -33,14 +33,24 @@ class SharedExpert:
 
 
 @dataclass(frozen=True)
+class ExpertGroups:
+    """Experts in `count` groups of one size, one after another, of which a row takes experts of `kept` alone: those
+    whose `best` largest scores sum highest."""
+
+    count: int
+    kept: int
+    best: int
+
+
+@dataclass(frozen=True)
 class MoeSpec:
     """The weighed sum of what `top_k` of `experts` experts make of each row of x [m, width], plus the shared expert.
 
     Experts' matrices lie one after another: gate and up [experts * hidden, width], down [experts * width, hidden];
     biases f32 [experts], [experts, hidden], [experts, hidden], [experts, width]. A router or column of plain rows or
-    values reads `router_x`, f32 [m, width]; one of blocks reads x. Hidden rows are quantized as x is. `limit` is
-    that of clamped_swiglu. `plus`: rows added to the result. `then`: its norm, the result being kept only where there
-    is a `y`.
+    values reads `router_x`, f32 [m, width]; one of blocks reads x. Hidden rows are quantized as x is. Experts' weights
+    are multiplied by `routed_scale`. `limit` is that of clamped_swiglu. `plus`: rows added to the result. `then`: its
+    norm, the result being kept only where there is a `y`.
     """
 
     x: Rows | Quantized
@@ -57,6 +67,8 @@ class MoeSpec:
     down: MoeMatrix
     y: Rows | None
     renormalize: bool = False
+    groups: ExpertGroups | None = None
+    routed_scale: float = 1.0
     limit: float | None = None
     router_bias: Address | None = None
     gate_bias: Address | None = None
@@ -67,4 +79,4 @@ class MoeSpec:
     then: Norm | None = None
 
 
-__all__ = ["MoeMatrix", "MoeSpec", "SharedExpert"]
+__all__ = ["ExpertGroups", "MoeMatrix", "MoeSpec", "SharedExpert"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch, tgraph
+from lanelink.dialects.tgraph.lifted import int_attr
 from lanelink.passes.link.draft import Draft
 from lanelink.passes.link.rules import draft_of, rule
 
@@ -69,6 +70,10 @@ def _moe(linker: Linker, op: tgraph.MoeOp) -> Draft:
         hidden=op.hidden,
         renormalize=op.renormalize,
         limit=op.limit,
+        routed_scale=op.routed_scale,
+        groups=op.groups,
+        kept_groups=op.kept_groups,
+        group_best=None if op.groups is None else int_attr(op.best_of_group),
         **_operands(linker, op, MOE_OPERANDS),
         out=linker.buffer(op.result),
     )

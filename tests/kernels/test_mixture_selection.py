@@ -15,7 +15,7 @@ from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection import moe
 from lanelink.lowering.selection.calls import Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
-from lanelink.lowering.selection.moe_specs import MoeMatrix, MoeSpec, SharedExpert
+from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec, SharedExpert
 from lanelink.lowering.selection.operands import Quantized, Rows
 
 X = Address("x")
@@ -121,6 +121,12 @@ def test_ranges_are_even_and_none_is_empty() -> None:
         ({"top_k": 9}, r"mixture experts: expected 1 to 32 of at most 8192, got \(9, 8\)"),
         ({"y": None}, "mixture result: expected f32 rows or a norm, got neither"),
         ({"m": 0}, "mixture rows: expected at least 1, got 0"),
+        ({"groups": ExpertGroups(3, 2, 1)}, r"mixture groups: expected at most 32 of one size, .*, got \(3, 2, 1\)"),
+        ({"groups": ExpertGroups(8, 1, 1)}, "mixture groups: expected .* those kept of 2 experts or more"),
+        ({"groups": ExpertGroups(4, 5, 1)}, "mixture groups"),
+        ({"groups": ExpertGroups(4, 2, 3)}, "mixture groups"),
+        ({"groups": ExpertGroups(0, 0, 1)}, "mixture groups"),
+        ({"groups": ExpertGroups(64, 2, 1), "experts": 64}, "mixture groups"),
     ],
 )
 def test_what_no_kernel_runs(changed: dict[str, object], message: str) -> None:

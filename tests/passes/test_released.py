@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.dialects.formats import Format
+from lanelink.dialects.launch import MoeOp
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.tgraph import ConstantOp, RowsType
 from lanelink.dialects.tgraph.step import step_function
@@ -22,8 +22,10 @@ LAUNCHES = {
     "qwen3_235b_a22b": 94 * 4 + 3,
     "gpt_oss_120b": 36 * 4 + 3,
     "deepseek_v2_lite": 10 + 26 * 9 + 3,
+    "deepseek_v2": 12 + 59 * 11 + 3,
 }
-"""Four launches a layer; of DeepSeek's nine, ten of its dense one; and the step's own three."""
+"""Four launches a layer; of DeepSeek's nine, ten of its dense one, two more with a latent query; and the step's own
+three."""
 
 
 def launches(module: ModuleOp) -> int:
@@ -46,8 +48,10 @@ def test_gpt_oss_experts_are_as_released():
     assert set(packed) == {(128 * 2880, 2880)} and len(packed) == 3 * 36
 
 
-def test_deepseek_v2_is_refused_for_its_router():
-    """236 billion parameters: experts in groups and a scaled sum, which the Lite model has not."""
-    module = import_checkpoint(RELEASED / "deepseek_v2.json", no_weights=True)
-    with pytest.raises(PassFailedException, match=r"layers\.1\.mlp: .* got a choice limited to groups"):
-        lower(module, Level.LAUNCHES)
+def test_deepseek_v2_chooses_in_groups():
+    """236 billion parameters: 6 of 160 experts, from the best 3 of 8 groups, and a scaled sum."""
+    step = step_function(lower(import_checkpoint(RELEASED / "deepseek_v2.json", no_weights=True), Level.LAUNCHES))
+    found = [op for op in step.walk() if isinstance(op, MoeOp)]
+    assert len(found) == 59
+    assert {op.grouping for op in found} == {(8, 3, 1)}
+    assert {op.routed_scale.value.data for op in found if op.routed_scale} == {16.0}

@@ -40,6 +40,7 @@ SHAPES = [
     ("gpt_oss_window", "compute_80"),
     ("gemma3_pattern", "compute_80"),
     ("deepseek_v2_lite", "compute_90"),
+    ("deepseek_v2_groups", "compute_80"),
 ]
 """Shapes that the trained models do not have (tests/models/README.md)."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from composer import CONTEXT, HEAD, WIDTH, Composer
 from hypothesis import strategies as st
@@ -103,8 +104,10 @@ class LayerComposer(Composer):
         router = self.values_of(WIDTH, EXPERTS) if self.draw(st.booleans()) else self.rows_of(EXPERTS, WIDTH)
         gate, up = (self.rows_of(EXPERTS * HIDDEN, WIDTH, format) for _ in range(2))
         down = self.rows_of(EXPERTS * WIDTH, HIDDEN, format)
+        in_groups = {"groups": (EXPERTS // 2, 1), "group_best": self.draw(st.integers(1, 2)), "routed_scale": 1.5}
+        routing: dict[str, Any] = in_groups if self.draw(st.booleans()) else {"renormalize": True}
         return lambda x: self.add(
-            MoeOp(x, router, gate, up, down, experts=EXPERTS, top_k=2, hidden=HIDDEN, act=act, renormalize=True)
+            MoeOp(x, router, gate, up, down, experts=EXPERTS, top_k=2, hidden=HIDDEN, act=act, **routing)
         )
 
     def mixture(self) -> SSAValue:

@@ -2,7 +2,7 @@
 
 // One row of f32 by plain rows; a router of values.
 // CHECK: driver.module @moe_f32_r1 compute_90
-// CHECK: driver.launch @moe_f32_r1::@moe_f32_r1(%x, 64 : i32, %x, 64 : i32, 64 : i32, 1 : i32, 4 : i32, 2 : i32, 1 : i32, 32 : i32, 1 : i32, 0.000000e+00 : f32, %r, 9 : i32, {{.*}} grid (4, 1, 1) block (512, 1, 1) shared {{[0-9]+}} together covers [0] {label = "moe"}
+// CHECK: driver.launch @moe_f32_r1::@moe_f32_r1(%x, 64 : i32, %x, 64 : i32, 64 : i32, 1 : i32, 4 : i32, 2 : i32, 1 : i32, 1 : i32, 1 : i32, 1 : i32, 1.000000e+00 : f32, 32 : i32, 1 : i32, 0.000000e+00 : f32, %r, 9 : i32, {{.*}} grid (4, 1, 1) block (512, 1, 1) shared {{[0-9]+}} together covers [0] {label = "moe"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -20,7 +20,7 @@ func.func @step(
 
 // Quantized rows, several of them; clamped, with biases; a shared expert with its gate; rows of a table named on the device.
 // CHECK: driver.module @moe_q8_r4 compute_90
-// CHECK: driver.launch @moe_q8_r4::@moe_q8_r4(%q, 2 : i32, %x, 64 : i32, 64 : i32, 3 : i32, 4 : i32, 2 : i32, 0 : i32, 32 : i32, 9 : i32, 7.000000e+00 : f32, %r, 0 : i32, 256 : i32, 16 : i32, 4 : i32, %c, 3 : i32, 64 : i32, 4 : i32, 1 : i32, {{.*}}%rb, %gb, %ub, %db, 64 : i32, {{.*}} %t, 64 : i32, %position, null, 0 : i32, {{.*}} together covers [1] {label = "moe"}
+// CHECK: driver.launch @moe_q8_r4::@moe_q8_r4(%q, 2 : i32, %x, 64 : i32, 64 : i32, 3 : i32, 4 : i32, 2 : i32, 0 : i32, 1 : i32, 1 : i32, 1 : i32, 1.000000e+00 : f32, 32 : i32, 9 : i32, 7.000000e+00 : f32, %r, 0 : i32, 256 : i32, 16 : i32, 4 : i32, %c, 3 : i32, 64 : i32, 4 : i32, 1 : i32, {{.*}}%rb, %gb, %ub, %db, 64 : i32, {{.*}} %t, 64 : i32, %position, null, 0 : i32, {{.*}} together covers [1] {label = "moe"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -38,6 +38,22 @@ func.func @step(
   %q = launch.alloc : !tgraph.q8<3x64, two_plane>
   launch.quant(x = %x : memref<3x64xf32>, quant = %q : !tgraph.q8<3x64, two_plane>) covers [0]
   launch.moe(x = %q : !tgraph.q8<3x64, two_plane>, router_x = %x : memref<3x64xf32>, router = %r : !tgraph.rows<f32, 4x64, transposed>, gate = %g : !tgraph.rows<q8_0, 128x64, transposed>, up = %g : !tgraph.rows<q8_0, 128x64, transposed>, down = %d : !tgraph.rows<q4_0, 256x32, transposed>, router_bias = %rb : memref<1x4xf32>, gate_bias = %gb : memref<4x32xf32>, up_bias = %ub : memref<4x32xf32>, down_bias = %db : memref<4x64xf32>, shared_gate_rows = %sg : !tgraph.rows<mxfp4, 64x64, transposed>, shared_up_rows = %sg : !tgraph.rows<mxfp4, 64x64, transposed>, shared_down_rows = %sg : !tgraph.rows<mxfp4, 64x64, transposed>, shared_gate = %c : !tgraph.rows<q8_0, 1x64, transposed>, out = %t : memref<8x64xf32>, at = %position : memref<1xi32>) {act = #tgraph<expert_activation clamped_swiglu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64, limit = 7.000000e+00 : f32} covers [1]
+  func.return
+}
+
+// -----
+
+// Experts in groups ranked by their best, and a scale of the routed sum.
+// CHECK: driver.launch @moe_f32_r1::@moe_f32_r1(%x, 64 : i32, %x, 64 : i32, 64 : i32, 1 : i32, 4 : i32, 2 : i32, 0 : i32, 4 : i32, 3 : i32, 1 : i32, 1.600000e+01 : f32, 32 : i32, {{.*}} together covers [0] {label = "moe"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"},
+  %y: memref<1x64xf32> {tgraph.state = "y"}) attributes {launch.lifted = 1 : i64} {
+  %r = launch.constant #tgraph.checkpoint<"r"> : !tgraph.rows<f32, 4x64, transposed>
+  %g = launch.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 128x64, transposed>
+  %d = launch.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 256x32, transposed>
+  launch.moe(x = %x : memref<1x64xf32>, router = %r : !tgraph.rows<f32, 4x64, transposed>, gate = %g : !tgraph.rows<bf16, 128x64, transposed>, up = %g : !tgraph.rows<bf16, 128x64, transposed>, down = %d : !tgraph.rows<bf16, 256x32, transposed>, out = %y : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64, routed_scale = 16.0 : f32, groups = 4 : i64, kept_groups = 3 : i64, group_best = 1 : i64} covers [0]
   func.return
 }
 

@@ -65,27 +65,41 @@ func.func @router_with_a_selection_bias(%token: tensor<1xi32> {tgraph.token}, %x
 
 // -----
 
-// router_of_groups
-// CHECK: op 0 tgraph.moe: expected softmax scores that choose experts and weigh their outputs, got a choice limited to groups
-func.func @router_of_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+// sigmoid_scores_in_groups
+// CHECK: op 0 tgraph.moe: expected softmax scores that choose experts and weigh their outputs, got scores by sigmoid
+func.func @sigmoid_scores_in_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
   %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
   %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 128x64, transposed>
   %u = tgraph.constant #tgraph.checkpoint<"u"> : !tgraph.rows<bf16, 128x64, transposed>
   %d = tgraph.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 256x32, transposed>
-  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 4 top_k 2 hidden 32 groups 2 kept 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %y = tgraph.moe sigmoid silu %x, %r, %g, %u, %d experts 4 top_k 2 hidden 32 renormalize routed_scale 2.5 groups 2 kept 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
   func.return
 }
 
 // -----
 
-// routed_scale
-// CHECK: op 0 tgraph.moe: expected softmax scores that choose experts and weigh their outputs, got a scale of the routed sum
-func.func @routed_scale(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+// selection_bias_in_groups
+// CHECK: op 0 tgraph.moe: expected softmax scores that choose experts and weigh their outputs, got a selection bias
+func.func @selection_bias_in_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
   %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
   %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 128x64, transposed>
   %u = tgraph.constant #tgraph.checkpoint<"u"> : !tgraph.rows<bf16, 128x64, transposed>
   %d = tgraph.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 256x32, transposed>
-  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 4 top_k 2 hidden 32 routed_scale 2.5 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %b = tgraph.constant #tgraph.checkpoint<"b"> : tensor<1x4xf32>
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d selection_bias %b : tensor<1x4xf32> experts 4 top_k 2 hidden 32 groups 2 kept 1 best 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  func.return
+}
+
+// -----
+
+// more_than_32_groups
+// CHECK: op 0 tgraph.moe: expected at most 32 groups of experts, got 33
+func.func @more_than_32_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+  %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 33x64, transposed>
+  %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 1056x64, transposed>
+  %u = tgraph.constant #tgraph.checkpoint<"u"> : !tgraph.rows<bf16, 1056x64, transposed>
+  %d = tgraph.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 2112x32, transposed>
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 33 top_k 2 hidden 32 groups 33 kept 2 best 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 33x64, transposed>, !tgraph.rows<bf16, 1056x64, transposed>, !tgraph.rows<bf16, 1056x64, transposed>, !tgraph.rows<bf16, 2112x32, transposed> -> tensor<1x64xf32>
   func.return
 }
 

@@ -33,3 +33,18 @@ func.func @alone(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgra
   %j = tgraph.join %h, %h heads 2 : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x128xf32>
   func.return %ring1, %de, %m, %j : tensor<3x64xf32>, tensor<1x2xf32>, tensor<1x64xf32>, tensor<1x128xf32>
 }
+
+// -----
+
+// Groups, how they are ranked, and the scale of the routed sum; where nothing says otherwise, two scores rank a group.
+// CHECK-LABEL: func.func @in_groups(
+// CHECK: launch.moe({{.*}}out = %m : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 6 : i64, top_k = 2 : i64, hidden = 32 : i64, routed_scale = 1.600000e+01 : f32, groups = 3 : i64, kept_groups = 2 : i64, group_best = 1 : i64} covers [0]
+// CHECK: launch.moe({{.*}}out = %n : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 6 : i64, top_k = 2 : i64, hidden = 32 : i64, renormalize, groups = 3 : i64, kept_groups = 1 : i64, group_best = 2 : i64} covers [1]
+func.func @in_groups(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgraph.position}, %x: tensor<1x64xf32>) -> (tensor<1x64xf32>, tensor<1x64xf32>) {
+  %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 6x64, transposed>
+  %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 192x64, transposed>
+  %d = tgraph.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 384x32, transposed>
+  %m = tgraph.moe softmax silu %x, %r, %g, %g, %d experts 6 top_k 2 hidden 32 routed_scale 16.0 groups 3 kept 2 best 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 6x64, transposed>, !tgraph.rows<bf16, 192x64, transposed>, !tgraph.rows<bf16, 192x64, transposed>, !tgraph.rows<bf16, 384x32, transposed> -> tensor<1x64xf32>
+  %n = tgraph.moe softmax silu %x, %r, %g, %g, %d experts 6 top_k 2 hidden 32 renormalize groups 3 kept 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 6x64, transposed>, !tgraph.rows<bf16, 192x64, transposed>, !tgraph.rows<bf16, 192x64, transposed>, !tgraph.rows<bf16, 384x32, transposed> -> tensor<1x64xf32>
+  func.return %m, %n : tensor<1x64xf32>, tensor<1x64xf32>
+}
