@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
 
 from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.dialects.tgraph.step import step_function, step_io
 from lanelink.lowering.runtime.backend import Backend, BackendError
 from lanelink.lowering.runtime.loader import SourceLoader
-from lanelink.lowering.runtime.plan import read_plan
+from lanelink.lowering.runtime.phases import Phases
+from lanelink.lowering.runtime.plan import Plan, read_plan
 from lanelink.lowering.weights import Source, resolve
 from lanelink.pipeline import Level, lower
 
@@ -17,35 +20,67 @@ Progress = Callable[[str], None]
 """Called with the name of each constant as it is loaded."""
 
 
-def _reference(module: ModuleOp, source: Source, progress: Progress) -> Backend:
+def _reference(module: ModuleOp, source: Source, progress: Progress, phases: Phases) -> Backend:
     from lanelink.lowering.runtime.reference import ReferenceBackend
 
-    lowered = lower(module, Level.TENSORS)
-    return ReferenceBackend(lowered, resolve(lowered, source, progress))
+    with phases.phase("lower"):
+        lowered = lower(module, Level.TENSORS)
+    with phases.phase("weights"):
+        return ReferenceBackend(lowered, resolve(lowered, source, progress))
 
 
-def _emulator(module: ModuleOp, source: Source, progress: Progress) -> Backend:
+def _emulator(module: ModuleOp, source: Source, progress: Progress, phases: Phases) -> Backend:
     from lanelink.lowering.runtime.emulator import EmulatorBackend
 
-    return EmulatorBackend(read_plan(lower(module)), SourceLoader(source, progress))
+    plan = _plan(module, phases)
+    with phases.phase("weights"):
+        return EmulatorBackend(plan, SourceLoader(source, progress))
 
 
-def _cuda(module: ModuleOp, source: Source, progress: Progress) -> Backend:
+def _cuda(module: ModuleOp, source: Source, progress: Progress, phases: Phases) -> Backend:
     from lanelink.lowering.runtime.cuda import CudaBackend
 
-    return CudaBackend(read_plan(lower(module)), SourceLoader(source, progress))
+    return CudaBackend(_plan(module, phases), SourceLoader(source, progress), phases=phases)
 
 
-BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress], Backend]] = {
+def _plan(module: ModuleOp, phases: Phases) -> Plan:
+    with phases.phase("lower"):
+        return read_plan(lower(module))
+
+
+BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress, Phases], Backend]] = {
     "reference": _reference,
     "emulator": _emulator,
     "cuda": _cuda,
 }
 
 
-def open_backend(name: str, module: ModuleOp, source: Source, progress: Progress = lambda _: None) -> Backend:
+def wake(name: str) -> None:
     """
-    A step of level 1 made ready to run: `reference` as numpy, `emulator` and `cuda` lowered to driver calls.
+    Begins what a backend needs whatever its step is, in a thread: a GPU's driver takes some tenths of a second to open,
+    which reading and lowering a step hide. What it fails of is told when the backend is opened.
+    """
+    if name != "cuda":
+        return
+    from lanelink.lowering.runtime.cuda_api import CudaApi
+
+    def retain() -> None:
+        with suppress(BackendError):
+            CudaApi()  # the process holds the device until it ends
+
+    Thread(target=retain, name="lanelink-wake").start()
+
+
+def open_backend(
+    name: str,
+    module: ModuleOp,
+    source: Source,
+    progress: Progress = lambda _: None,
+    phases: Phases | None = None,
+) -> Backend:
+    """
+    A step of level 1 made ready to run: `reference` as numpy, `emulator` and `cuda` lowered to driver calls. `phases`
+    is told where the time goes.
 
     Raises what lowering and loading raise: DiagnosticException, WeightError, BackendError.
     """
@@ -55,4 +90,4 @@ def open_backend(name: str, module: ModuleOp, source: Source, progress: Progress
         raise BackendError(
             f"step @{func.sym_name.data}: expected its position among the results it carries to the next step, got none"
         )
-    return BACKENDS[name](module, source, progress)
+    return BACKENDS[name](module, source, progress, phases or Phases())

@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.backends import BACKENDS, open_backend
+from lanelink.backends import BACKENDS, open_backend, wake
 from lanelink.bench import Options, Report, bench, shape_names
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
@@ -39,6 +39,7 @@ from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.backend import generate
+from lanelink.lowering.runtime.phases import Phases
 from lanelink.pipeline import Schedule
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
@@ -103,6 +104,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     prompt.add_argument("--ids", type=_ids, metavar="1,2,3")
     parser.add_argument("-n", type=_count, required=True, metavar="N", help="tokens to generate")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--phases", action="store_true", help="say where the time before the first token went")
 
 
 def _explain_options(parser: argparse.ArgumentParser) -> None:
@@ -224,17 +226,22 @@ def _explain(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    module = read_module(options.step)
-    source = open_checkpoint(options.weights)
+    phases = Phases()
+    wake(options.backend)
+    with phases.phase("read the step"):
+        module = read_module(options.step)
+    with phases.phase("open the checkpoint"):
+        source = open_checkpoint(options.weights)
     with _bar("loading weights", None) as loading:
 
         def loaded(name: str) -> None:
             loading(1)
 
-        backend = open_backend(options.backend, module, source, loaded)
+        backend = open_backend(options.backend, module, source, loaded, phases)
     vocabulary = backend.shape.vocabulary
-    text = None if vocabulary is None else _text(options, vocabulary)
-    ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
+    with phases.phase("vocabulary"):
+        text = None if vocabulary is None else _text(options, vocabulary)
+        ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
     steps = len(ids) + options.n - 1
     stream = None if text is None or options.json else TextStream(text, ids)
     # Text that comes on a terminal is progress enough.
@@ -247,6 +254,8 @@ def _run(options: argparse.Namespace) -> None:
             done = now
 
         def show(id: int) -> None:
+            if "first token" not in phases.seconds:
+                phases.seconds["first token"] = time.perf_counter() - start
             if stream is not None:
                 print(stream.add(id), end="", flush=True)
 
@@ -262,9 +271,12 @@ def _run(options: argparse.Namespace) -> None:
             "seconds": seconds,
             "tokens_per_second": steps / seconds if seconds else None,
         }
-        print(json.dumps(found))
+        print(json.dumps(found | {"phases": phases.seconds} if options.phases else found))
     else:
         print(",".join(map(str, generated)) if stream is None else stream.end())
+        if options.phases:
+            for name, taken in phases.seconds.items():
+                print(f"{taken:8.3f} s  {name}", file=sys.stderr)
 
 
 def _text(options: argparse.Namespace, vocabulary: int) -> Text | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -55,6 +55,36 @@ class PtxText:
             raise SignatureError(f"{self.name}: expected an entry of {', '.join(self.entries)}, got '{entry}'")
         return found
 
+    def only(self, entries: Collection[str]) -> str:
+        """
+        The text without its other entries. A driver compiles all that it is given, at some tenths of a second an entry
+        of products, of which a step launches a few. Raises SignatureError where one is not there, or is not whole.
+        """
+        for entry in entries:
+            self.parameters(entry)
+        kept: list[str] = []
+        at = 0
+        for found in _ENTRY.finditer(self.text):
+            if found[1] not in entries:
+                kept.append(self.text[at : self._line(found.start())])
+                at = self._past_body(found[1], found.end())
+        return "".join([*kept, self.text[at:]])
+
+    def _past_body(self, entry: str, start: int) -> int:
+        """Where the braces that open first after `start` have all closed."""
+        depth = 0
+        for found in _BRACE.finditer(self.text, start):
+            if "//" in self.text[self._line(found.start()) : found.start()]:
+                continue
+            depth += 1 if found[0] == "{" else -1
+            if depth <= 0:
+                return found.end()
+        raise SignatureError(f"{self.name} entry {entry}: expected a body in braces, got none that ends")
+
+    def _line(self, at: int) -> int:
+        """Where the line of `at` begins: an entry's linkage stands before it there, and a comment before its text."""
+        return self.text.rfind("\n", 0, at) + 1
+
 
 _TYPES: dict[str, tuple[ParameterKind, int]] = {
     # Fundamental types (PTX ISA, 5.2), by what a launch passes for them.
@@ -70,6 +100,7 @@ _TYPES: dict[str, tuple[ParameterKind, int]] = {
 _VERSION = re.compile(r"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
+_BRACE = re.compile(r"[{}]")
 _PARAM = re.compile(r"^\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+(?:\.ptr\b[.\s\w]*?\s)?([\w$]+)(\[\d+\])?$")
 
 

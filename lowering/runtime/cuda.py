@@ -23,12 +23,13 @@ from lanelink.lowering.runtime.cuda_checks import (
     NotRunnable,
     check_launch,
     check_memory,
-    check_ptx,
     check_together,
 )
 from lanelink.lowering.runtime.loader import Loaded, Loader
-from lanelink.lowering.runtime.plan import Place, Plan, PlanBuffer, PlanLaunch
-from lanelink.lowering.runtime.repacker import Repacker
+from lanelink.lowering.runtime.modules import EntryLoads
+from lanelink.lowering.runtime.phases import Phases
+from lanelink.lowering.runtime.plan import Memory, Place, Plan, PlanBuffer, PlanLaunch
+from lanelink.lowering.runtime.repacker import Repacker, staged
 from lanelink.lowering.selection.calls import Address
 from lanelink.lowering.signatures import committed_ptx
 from lanelink.passes.arena import aligned
@@ -48,11 +49,15 @@ class CudaBackend:
 
     name = "cuda"
 
-    def __init__(self, plan: Plan, loader: Loader, *, device: int = 0, bindings: Any = None) -> None:
+    def __init__(
+        self, plan: Plan, loader: Loader, *, device: int = 0, bindings: Any = None, phases: Phases | None = None
+    ) -> None:
         self.plan = plan
+        self._phases = phases or Phases()
         self.shape = plan.shape
         self.launches_per_step = len(plan.launches)
-        self._api = CudaApi(device, bindings)
+        with self._phases.phase("context"):
+            self._api = CudaApi(device, bindings)
         self._owned = ExitStack()
         self._owned.callback(self._api.release)
         self._closed = False
@@ -66,15 +71,22 @@ class CudaBackend:
         self._ran = False
 
     def _open(self, loader: Loader) -> None:
-        api = self._api
+        api, phase = self._api, self._phases.phase
         self.facts: DeviceFacts = api.facts()
         offsets, total = _laid_out(self.plan)
-        check_memory(self.plan, total, self.facts)
-        self._functions = self._load_functions()
-        base = api.alloc(total)
+        check_memory(self.plan, _needed(self.plan), self.facts)
+        # The driver compiles while weights are on their way.
+        loads = EntryLoads(api, self.plan, self.facts)
+        self._own(EntryLoads.close, loads)
+        with phase("memory"):
+            base = api.alloc(total)
         self._own(api.free, base)
         self._buffers = [base + offset for offset in offsets]
-        self._load_constants(loader)
+        with phase("weights"):
+            self._load_constants(loader)
+        with phase("compiling that weights did not hide"):
+            self._functions = loads.functions()
+        self._check_launches()
         self._stream: Handle = api.stream()
         self._own(api.close_stream, self._stream)
         self._events: list[Handle] = []
@@ -87,7 +99,8 @@ class CudaBackend:
         self._own(api.free_host, pinned)
         self._slots = [pinned + k * size for k in range(AHEAD)]
         self._zero()
-        self._graph: Handle = self.capture(self.plan.launches)
+        with phase("capture"):
+            self._graph: Handle = self.capture(self.plan.launches)
         api.synchronize(self._stream)
         self._own(self._settle, self._stream)
 
@@ -100,24 +113,15 @@ class CudaBackend:
 
         self._owned.callback(release)
 
-    def _load_functions(self) -> dict[tuple[str, str], Handle]:
-        """The entries that the plan launches, with every launch checked against its own and the device's limits."""
-        api, modules = self._api, dict[str, Handle]()
-        for stem, architecture in self.plan.modules.items():
-            ptx = committed_ptx(stem, architecture)
-            check_ptx(ptx, self.facts)
-            modules[stem] = api.load(ptx.text, ptx.name)
-            self._own(api.unload, modules[stem])
-        functions: dict[tuple[str, str], Handle] = {}
-        limits: dict[tuple[str, str], tuple[int, int]] = {}
-        shared: dict[tuple[str, str], int] = {}
+    def _check_launches(self) -> None:
+        """Checks every launch against its entry's and the device's limits, and opts into the shared memory it takes."""
+        api, functions = self._api, self._functions
+        limits = {key: api.function_facts(function) for key, function in functions.items()}
+        shared = dict.fromkeys(functions, 0)
         for launch in self.plan.launches:
             key = (launch.module, launch.entry)
-            if key not in functions:
-                functions[key] = api.function(modules[launch.module], launch.entry)
-                limits[key] = api.function_facts(functions[key])
             check_launch(launch, self.facts, *limits[key])
-            shared[key] = max(shared.get(key, 0), launch.shared)
+            shared[key] = max(shared[key], launch.shared)
         for key, most in shared.items():
             if most + limits[key][0] > DEFAULT_SHARED:
                 api.allow_shared(functions[key], most)
@@ -125,7 +129,6 @@ class CudaBackend:
             if launch.together:
                 function = functions[launch.module, launch.entry]
                 check_together(launch, self.facts, api.resident(function, launch.block, launch.shared))
-        return functions
 
     def _load_constants(self, loader: Loader) -> None:
         """Brings every constant to its place; a checkpoint's rows are laid out on the device."""
@@ -330,10 +333,16 @@ def check_room(plan: Plan, *, device: int = 0, bindings: Any = None) -> DeviceFa
     try:
         with api.current():
             facts = api.facts()
-        check_memory(plan, _laid_out(plan)[1], facts)
+        check_memory(plan, _needed(plan), facts)
         return facts
     finally:
         api.release()
+
+
+def _needed(plan: Plan) -> int:
+    """Bytes of device memory that a plan takes while it is loaded."""
+    loaded = plan.bytes_of(Memory.CONSTANT)
+    return _laid_out(plan)[1] + (min(loaded, staged(_longest_row(plan))) if loaded else 0)
 
 
 def _longest_row(plan: Plan) -> int:

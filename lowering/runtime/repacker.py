@@ -1,9 +1,12 @@
-"""Constants brought to a GPU through pinned memory in chunks; file rows are laid out as planes on the device itself."""
+"""Constants brought to a GPU through pinned memory that several threads fill; file rows become planes on the device."""
 
 from __future__ import annotations
 
 import ctypes
+import os
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -25,11 +28,18 @@ from lanelink.lowering.signatures import committed_ptx
 Bytes = npt.NDArray[np.uint8]
 HeldT = TypeVar("HeldT")
 
-CHUNK = 16 << 20
-"""Bytes of a chunk: enough that a transfer's start costs nothing beside it."""
+CHUNK = 8 << 20
+"""Bytes of a stage: enough that a transfer's start costs nothing beside it, few enough that pinning them all is
+quick."""
 
-STAGES = 2
-"""Chunks in flight: one is filled on the host while the other is on its way."""
+READERS = min(16, os.cpu_count() or 1)
+"""Threads that fill stages. One copies from mapped pages at a tenth of what a bus of 16 fast lanes takes."""
+
+BESIDE = 2
+"""Stages beside one a reader: those on their way to the device."""
+
+ALIGN = 256
+"""Bytes that what lies in a stage begins at a multiple of."""
 
 ARCHITECTURE = "compute_80"
 """The oldest, which every device that runs a plan runs too: these launches follow one another."""
@@ -38,91 +48,151 @@ ANY_CHIP = Chip("any", (8, 0), 1, 48)
 """What the choice of these calls asks of a chip: nothing."""
 
 
-@dataclass(frozen=True)
+def staged(longest_row: int) -> int:
+    """The most bytes of device memory that a repacker of such rows holds."""
+    return (READERS + BESIDE) * max(CHUNK, longest_row)
+
+
+@dataclass
 class _Stage:
-    """A chunk's memory on the host, pinned, and on the device, and the event after which both are free again."""
+    """Memory on the host, pinned, and on the device, of which `used` bytes are given out; `left` once what lies there
+    is on its way and `free` says when it has come."""
 
     host: int
     device: int
     free: Handle
+    used: int = 0
+    left: bool = False
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Bytes that a reader copies to a stage, and what is asked of the device once they are there."""
+
+    filled: Future[int]
+    data: Bytes
+    send: Callable[[], None]
 
 
 class Repacker:
     """Writes constants to the device, whose context must be current; use it in `with`, at whose end all are written.
 
-    It holds `STAGES` chunks on either side, of `chunk` bytes or of the longest row of a matrix, and gives them back.
+    `readers` threads copy to stages of `chunk` bytes, or of the longest row of a matrix, on the host; they go to the
+    device in the order in which they were asked for. Of stages, `BESIDE` more than readers are held at most, on either
+    side, and given back.
     Raises NotRunnable where the device does not run the kernels, CudaError where a call of the driver fails.
     """
 
-    def __init__(self, api: CudaApi, facts: DeviceFacts, longest_row: int, chunk: int = CHUNK) -> None:
+    def __init__(
+        self, api: CudaApi, facts: DeviceFacts, longest_row: int, chunk: int = CHUNK, readers: int = READERS
+    ) -> None:
         self._api = api
-        self._chunk = max(chunk, longest_row)
+        self._size = max(chunk, longest_row)
         self._owned = ExitStack()
+        self._most = readers
+        self._stages: list[_Stage] = []
         self._turn = 0
+        self._pending: deque[_Part | _Stage] = deque()
         self._functions: dict[str, Handle] = {}
-        try:
-            ptx = committed_ptx(MODULE, ARCHITECTURE)
-            check_ptx(ptx, facts)
-            self._module = self._own(api.load(ptx.text, ptx.name), api.unload)
-            self._stream = self._own(api.stream(), api.close_stream)
-            self._stages = [self._stage() for _ in range(STAGES)]
-        except BaseException:
-            self._owned.close()
-            raise
+        self._ptx = committed_ptx(MODULE, ARCHITECTURE)
+        check_ptx(self._ptx, facts)
+        self._stream = self._own(api.stream(), api.close_stream)
+        self._readers = ThreadPoolExecutor(readers, "lanelink-reader")
 
     def _own(self, held: HeldT, free: Callable[[HeldT], None]) -> HeldT:
         self._owned.callback(free, held)
         return held
 
-    def _stage(self) -> _Stage:
-        api = self._api
-        host = self._own(api.alloc_host(self._chunk), api.free_host)
-        device = self._own(api.alloc(self._chunk), api.free)
-        return _Stage(host, device, self._own(api.event(), api.close_event))
-
     def rows(self, target: int, planes: PlanesAttr, file: Bytes) -> None:
-        """Lays the file rows of a whole matrix out as planes at the address `target`."""
+        """Lays the file rows of a whole matrix out as planes at the address `target`. `file` is read until the end."""
         format, (rows, cols) = planes.format.data, planes.shape
         layout, row_bytes = plane_layout(format, rows, cols), format.row_bytes(cols)
         if not format.is_block and row_bytes == layout.pitch:
             self.plain(target, file)
             return
         self._api.zero_async(target, layout.total_bytes, self._stream)
-        at_once = self._chunk // row_bytes
+        at_once = self._size // row_bytes
         for first in range(0, rows, at_once):
             count = min(at_once, rows - first)
-            part = file[first * row_bytes : (first + count) * row_bytes]
-            stage = self._filled(part)
-            self._api.upload_async(stage.device, stage.host, part.size, self._stream)
-            spec = RepackSpec(format, Address(stage.device), Address(target), first, count, rows, cols)
-            self._launch(repack(spec, ANY_CHIP))
-            self._api.record(stage.free, self._stream)
+
+            def send(host: int, device: int, first: int = first, count: int = count) -> None:
+                self._api.upload_async(device, host, count * row_bytes, self._stream)
+                spec = RepackSpec(format, Address(device), Address(target), first, count, rows, cols)
+                self._launch(repack(spec, ANY_CHIP))
+
+            self._put(file[first * row_bytes : (first + count) * row_bytes], send)
 
     def plain(self, target: int, data: Bytes) -> None:
-        """Writes bytes that lie on the device as they are."""
-        for first in range(0, data.size, self._chunk):
-            part = data[first : first + self._chunk]
-            stage = self._filled(part)
-            self._api.upload_async(target + first, stage.host, part.size, self._stream)
-            self._api.record(stage.free, self._stream)
+        """Writes bytes that lie on the device as they are. `data` is read until the end."""
+        for first in range(0, data.size, self._size):
+            part = data[first : first + self._size]
+
+            def send(host: int, device: int, to: int = target + first, size: int = part.size) -> None:
+                self._api.upload_async(to, host, size, self._stream)
+
+            self._put(part, send)
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Writes again what was written at `source`."""
+        self._send_all()
         self._api.copy_async(target, source, size, self._stream)
 
-    def _filled(self, part: Bytes) -> _Stage:
-        """The next stage, once it is free of what it held, with bytes on its host side."""
-        stage = self._stages[self._turn % STAGES]
-        if self._turn >= STAGES:
+    def _put(self, data: Bytes, send: Callable[[int, int], None]) -> None:
+        """Has a reader copy bytes to a stage; `send`, of where they then are on the host and may be on the device, is
+        called in turn."""
+        stage, at = self._room(data.size)
+        filled = self._readers.submit(ctypes.memmove, stage.host + at, data.ctypes.data, data.size)
+        self._pending.append(_Part(filled, data, lambda: send(stage.host + at, stage.device + at)))
+        while len(self._pending) > self._most:
+            self._send_first()
+
+    def _room(self, size: int) -> tuple[_Stage, int]:
+        """A stage and where in it there is room; the next one, once it is free of what it held, where this one has
+        none."""
+        most = self._most + BESIDE
+        if self._stages:
+            stage = self._stages[self._turn % most]
+            at = -(-stage.used // ALIGN) * ALIGN
+            if at + size <= self._size:
+                stage.used = at + size
+                return stage, at
+            self._pending.append(stage)
+            self._turn += 1
+        if len(self._stages) < most:
+            self._stages.append(self._stage())
+        stage = self._stages[self._turn % most]
+        if stage.used:
+            while not stage.left:
+                self._send_first()
             self._api.wait(stage.free)
-        self._turn += 1
-        ctypes.memmove(stage.host, part.ctypes.data, part.size)
-        return stage
+        stage.used, stage.left = size, False
+        return stage, 0
+
+    def _stage(self) -> _Stage:
+        api = self._api
+        host = self._own(api.alloc_host(self._size), api.free_host)
+        device = self._own(api.alloc(self._size), api.free)
+        return _Stage(host, device, self._own(api.event(), api.close_event))
+
+    def _send_first(self) -> None:
+        """Asks of the device what is next in turn."""
+        first = self._pending.popleft()
+        if isinstance(first, _Stage):
+            self._api.record(first.free, self._stream)
+            first.left = True
+        else:
+            first.filled.result()
+            first.send()
+
+    def _send_all(self) -> None:
+        while self._pending:
+            self._send_first()
 
     def _launch(self, call: KernelCall) -> None:
         function = self._functions.get(call.entry)
         if function is None:
-            function = self._functions[call.entry] = self._api.function(self._module, call.entry)
+            module = self._own(self._api.load(self._ptx.only([call.entry]), self._ptx.name), self._api.unload)
+            function = self._functions[call.entry] = self._api.function(module, call.entry)
 
         def resolved(address: Address) -> int:
             assert isinstance(address.ref, int)
@@ -141,12 +211,14 @@ class Repacker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # Nothing is freed under what still runs; a fault of it is told where nothing else is.
-        with self._owned:
+        with self._owned, self._readers:
             if error is None:
+                self._send_all()
                 self._api.synchronize(self._stream)
             else:
+                self._readers.shutdown(wait=True, cancel_futures=True)
                 with suppress(CudaError):
                     self._api.synchronize(self._stream)
 
 
-__all__ = ["CHUNK", "Repacker"]
+__all__ = ["CHUNK", "Repacker", "staged"]

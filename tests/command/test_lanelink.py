@@ -47,6 +47,17 @@ def test_run_prints_one_object(step: Path, capsys: pytest.CaptureFixture[str]) -
     assert found["text"].encode() == bytes(oracle["greedy0"].tolist())
 
 
+def test_run_says_where_the_time_went(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = ["read the step", "open the checkpoint", "lower", "weights", "vocabulary", "first token"]
+    assert run(step, "--ids", "1,2", "-n", "2", "--json", "--phases") == 0
+    found = json.loads(capsys.readouterr().out)["phases"]
+    assert list(found) == named
+    assert all(taken > 0 for taken in found.values()) and found["first token"] < 60
+    assert run(step, "--ids", "1,2", "-n", "2", "--phases") == 0
+    said = [line.split(" s  ")[1] for line in capsys.readouterr().err.splitlines()]
+    assert said == named
+
+
 def test_a_prompt_of_text_is_bytes(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(step, "--prompt", "And", "-n", "3") == 0
     by_text = capsys.readouterr().out

@@ -89,6 +89,20 @@ def test_missing_things_are_named() -> None:
         read_ptx(ENTRY, "m.ptx").parameters("g")
     with pytest.raises(SignatureError, match=r"m.ptx: expected .version and .target, got no version"):
         read_ptx(".target sm_90", "m.ptx")
+    with pytest.raises(SignatureError, match=r"m.ptx: expected an entry of f, got 'g'"):
+        read_ptx(ENTRY, "m.ptx").only(["g"])
+    with pytest.raises(SignatureError, match=r"m.ptx entry f: expected a body in braces, got none that ends"):
+        read_ptx(ENTRY.replace("}", "// }"), "m.ptx").only([])
+
+
+def test_only_some_entries() -> None:
+    head = f"{HEADER}.global .align 4 .u32 shared_by_all = 1;\n"
+    f = "\t// .globl f\n.visible .entry f(.param .u32 a)\n{\n\t{ // }\n\tret; }\n}"
+    g = "\n.entry g()\n.maxntid 32, 1, 1\n{ ret; }"
+    ptx = read_ptx(head + f + g + "\n// the end\n", "m.ptx")
+    assert ptx.only(["f", "g"]) == ptx.text
+    assert ptx.only(["f"]) == head + f + "\n\n// the end\n"
+    assert ptx.only(["g"]) == head + "\t// .globl f\n" + g + "\n// the end\n"
 
 
 def test_packed_bytes() -> None:
@@ -110,3 +124,10 @@ def test_committed_ptx_as_the_emulator_reads_it(path: Path) -> None:
     for name, parameters in read.entries.items():
         expected = [(p.size, p.align, p.offset) for p in parsed.entries[name].params]
         assert [(p.size, p.align, p.offset) for p in parameters] == expected
+    one = [*read.entries][-1]
+    cut = parse_ptx(read.only([one]))
+    assert cut.entries.keys() == {one}
+    assert (cut.entries[one].params, cut.entries[one].static_shared, cut.entries[one].maxntid) == (
+        *(parsed.entries[one].params, parsed.entries[one].static_shared, parsed.entries[one].maxntid),
+    )
+    assert len(cut.entries[one].body.instructions) == len(parsed.entries[one].body.instructions)

@@ -80,10 +80,12 @@ class FakeCuda:
         self.held = 0
         self.log: list[str] = []
         self.shared_allowed: dict[str, int] = {}
+        self.modules: list[Any] = []
         self.launches: list[tuple[str, bool]] = []
         self._pinned: dict[int, Any] = {}
         self._capturing: list[Callable[[], None]] | None = None
         self._thread = threading.local()
+        self._one = threading.Lock()
 
     def __getattribute__(self, name: str) -> Any:
         found = object.__getattribute__(self, name)
@@ -97,7 +99,8 @@ class FakeCuda:
             free_standing = ("cuInit", "cuDevice", "cuCtxPush", "cuDriver")
             if not name.startswith(free_standing) and not getattr(self._thread, "depth", 0):
                 return (Status.CUDA_ERROR_INVALID_CONTEXT, None)
-            given = found(*arguments)
+            with self._one:  # the emulator knows one thread, and modules come from several
+                given = found(*arguments)
             return (Status.CUDA_SUCCESS, *(given if isinstance(given, tuple) else () if given is None else (given,)))
 
         return call
@@ -143,9 +146,11 @@ class FakeCuda:
 
     def cuModuleLoadData(self, image: bytes) -> Any:
         assert image.endswith(b"\0")
-        return self.emulator.load(image[:-1].decode())
+        self.modules.append(self.emulator.load(image[:-1].decode()))
+        return self.modules[-1]
 
-    def cuModuleUnload(self, module: Any) -> None: ...
+    def cuModuleUnload(self, module: Any) -> None:
+        self.modules.remove(module)
 
     def cuModuleGetFunction(self, module: Any, name: bytes) -> Entry:
         return module.entries[name.decode()]

@@ -18,8 +18,8 @@ ROWS = 7
 
 
 @pytest.mark.parametrize("format", list(Format))
-@pytest.mark.parametrize("rows_a_chunk", [0.5, 2.0, 7.0])
-def test_rows_in_chunks_are_numpys_planes(fake_cuda: Any, format: Format, rows_a_chunk: float) -> None:
+@pytest.mark.parametrize(("rows_a_chunk", "readers"), [(0.5, 1), (0.5, 3), (2.0, 1), (7.0, 2)])
+def test_rows_in_chunks_are_numpys_planes(fake_cuda: Any, format: Format, rows_a_chunk: float, readers: int) -> None:
     cols = 512 if format.block_values == 256 else 96
     values = np.random.default_rng(3).standard_normal((ROWS, cols)).astype(np.float32)
     file = formats.encode(format, values).reshape(-1)
@@ -28,7 +28,8 @@ def test_rows_in_chunks_are_numpys_planes(fake_cuda: Any, format: Format, rows_a
     with api.current():
         size = plane_layout(format, ROWS, cols).total_bytes
         target, second = api.alloc(size), api.alloc(size)
-        with Repacker(api, api.facts(), row_bytes, chunk=int(rows_a_chunk * row_bytes)) as repacker:
+        chunk = int(rows_a_chunk * row_bytes)
+        with Repacker(api, api.facts(), row_bytes, chunk=chunk, readers=readers) as repacker:
             repacker.rows(target, PlanesAttr(format, ROWS, cols), file)
             repacker.copy(second, target, size)
         assert fake_cuda.allocations == {target, second}, "chunks are given back"
@@ -40,6 +41,40 @@ def test_rows_in_chunks_are_numpys_planes(fake_cuda: Any, format: Format, rows_a
     assert fake_cuda.log.count("cuMemcpyHtoDAsync") == chunks
     launched = 0 if row_bytes == plane_layout(format, ROWS, cols).pitch and not format.is_block else chunks
     assert len(fake_cuda.launches) == launched
+    # A stage is waited for before it is filled anew: there are two more of them than readers.
+    assert fake_cuda.log.count("cuMemHostAlloc") == min(chunks, readers + 2)
+    assert fake_cuda.log.count("cuEventSynchronize") == max(0, chunks - readers - 2)
+    assert not fake_cuda.modules
+
+
+def test_small_constants_share_a_stage(fake_cuda: Any) -> None:
+    rng = np.random.default_rng(5)
+    values = [rng.integers(0, 256, size, np.uint8) for size in (1, 300, 4, 256, 1000, 24)]
+    api = CudaApi(0, fake_cuda)
+    with api.current():
+        targets = [api.alloc(data.size) for data in values]
+        with Repacker(api, api.facts(), 32, chunk=2048, readers=2) as repacker:
+            for target, data in zip(targets, values, strict=True):
+                repacker.plain(target, data)
+        for target, data in zip(targets, values, strict=True):
+            assert fake_cuda.emulator.read(target, data.size) == data.tobytes()
+    # At multiples of 256 bytes: 0, 256, 768 and 1024 fill the first, 0 and 1024 lie in the second.
+    assert fake_cuda.log.count("cuMemHostAlloc") == 2
+
+
+def test_readers_are_waited_for_when_something_fails(fake_cuda: Any) -> None:
+    api = CudaApi(0, fake_cuda)
+    data = np.arange(64 * 1024, dtype=np.uint32).view(np.uint8)
+    with api.current():
+        target = api.alloc(data.size)
+        with (
+            pytest.raises(KeyboardInterrupt),
+            Repacker(api, api.facts(), 32, chunk=4096, readers=4) as repacker,
+        ):
+            repacker.plain(target, data[: 4 * 4096])
+            raise KeyboardInterrupt
+        assert fake_cuda.allocations == {target}
+    assert fake_cuda.log.index("cuMemFreeHost") > fake_cuda.log.index("cuStreamSynchronize")
 
 
 def test_a_fault_gives_everything_back(fake_cuda: Any) -> None:
