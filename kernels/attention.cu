@@ -1,6 +1,7 @@
 // The entries of attention: VALUES is the widest value head they hold, and how its columns lie in a warp. 0 is for
 // value heads that 16-byte loads do not fit, -1 for keys whose last values all heads share.
 #include "attention.cuh"
+#include "sequences.cuh"
 
 #define ATTENTION(name, ...)                                                                                          \
   extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, Form<__VA_ARGS__>::BLOCKS_TOGETHER) name(   \
@@ -23,29 +24,32 @@ struct Sequence {
   const int *position;
   const float *gate;
   float *y;
+  i8 *quantized;
+  int q_first;
 };
 
 #define SEQUENCE_PARAMS(i)                                                                                            \
   const float *q##i, const float *keys##i, const float *values##i, const int *position##i, const float *gate##i,      \
-      float *y##i
-#define SEQUENCE(i) if (number == i) s = Sequence{q##i, keys##i, values##i, position##i, gate##i, y##i};
+      float *y##i, i8 *qout##i, int q_first##i
+#define SEQUENCE(i) case i: s = Sequence{q##i, keys##i, values##i, position##i, gate##i, y##i, qout##i, q_first##i}; break;
 
 #define ATTENTION_SEQUENCES(name, ...)                                                                                \
   extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, 1) name(                                   \
-      SEQUENCE_PARAMS(0), SEQUENCE_PARAMS(1), SEQUENCE_PARAMS(2), SEQUENCE_PARAMS(3), SEQUENCE_PARAMS(4),             \
-      SEQUENCE_PARAMS(5), SEQUENCE_PARAMS(6), SEQUENCE_PARAMS(7), int q_pitch, int key_pitch, int value_pitch,        \
-      int value_unit, int early, int m, int heads, int group, int block_heads, int block_rows, int row_blocks,        \
-      int hd, int vd, int window, const float *sinks, float scale, int splits, float *partials, u32 *counters,        \
-      int gate_pitch, int gate_act, int y_pitch) {                                                                    \
+      EACH_SEQUENCE(SEQUENCE_PARAMS), int q_pitch, int q_unit, int key_pitch, int value_pitch, int value_unit,        \
+      int early, int m, int head, const float *q_tail, int q_tail_pitch, const float *tail, int tail_pitch,           \
+      int heads, int group, int block_heads, int block_rows, int hd, int vd, int window, const float *sinks,          \
+      float scale, int splits, int join, float *partials, u32 *counters, int gate_pitch, int gate_act, int y_pitch,   \
+      const int *y_row, int q_planes, int q_rows, const int *q_row, int row_blocks) {                                 \
     const int number = blockIdx.z / row_blocks;                                                                       \
     Sequence s;                                                                                                       \
-    SEQUENCE(0) SEQUENCE(1) SEQUENCE(2) SEQUENCE(3) SEQUENCE(4) SEQUENCE(5) SEQUENCE(6) SEQUENCE(7)                   \
+    ONE_OF(number, SEQUENCE)                                                                                          \
     const long long states = (long long)row_blocks * block_rows * heads * splits * (vd + 2);                          \
-    const AttentionArgs a{s.q, q_pitch, hd, s.keys, key_pitch, s.values, value_pitch, value_unit, s.position, early,  \
-                          m, hd, nullptr, 0, nullptr, 0, heads, group, block_heads, block_rows, hd, vd, window,       \
-                          sinks, scale, splits, 1, partials + number * states,                                        \
+    const AttentionArgs a{s.q, q_pitch, q_unit, s.keys, key_pitch, s.values, value_pitch, value_unit, s.position,     \
+                          early, m, head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads,          \
+                          block_rows, hd, vd, window, sinks, scale, splits, join, partials + number * states,         \
                           counters + number * row_blocks * gridDim.x, s.gate, gate_pitch, gate_act,                   \
-                          Rows{s.y, y_pitch, nullptr}, QuantizedRows{Quantized{nullptr, 0, 0, 0}, 0, nullptr},        \
+                          Rows{s.y, y_pitch, y_row},                                                                  \
+                          QuantizedRows{Quantized{s.quantized, q_planes, q_rows, heads * vd}, s.q_first, q_row},      \
                           int(blockIdx.z) - number * row_blocks, row_blocks};                                         \
     attention<Form<__VA_ARGS__>>(a);                                                                                  \
   }
@@ -69,8 +73,10 @@ ATTENTION_SEQUENCES(attention_256_sequences, 8, 4, 2, 8, 1)
 #elif VALUES == 512
 ATTENTION(attention_512_q2, 2, 4, 4, 8, 1)
 ATTENTION(attention_512_q4, 4, 4, 4, 8, 1)
+ATTENTION_SEQUENCES(attention_512_sequences, 4, 4, 4, 8, 1)
 #elif VALUES == 0
 ATTENTION(attention_pairs_q2, 2, 2, 4, 8, 1)
+ATTENTION_SEQUENCES(attention_pairs_sequences, 2, 2, 4, 8, 1)
 #else
 ATTENTION(attention_tailed_128, 8, 4, 1, 8, 1, true)
 ATTENTION(attention_tailed_256, 8, 4, 2, 8, 1, true)

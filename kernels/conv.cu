@@ -3,6 +3,7 @@
 // A channel is one thread's for all rows: it holds the channel's last rows in registers, so the ring can be moved on in
 // place. A block takes one group that is normed, or as many channels as it has threads.
 #include "common.cuh"
+#include "sequences.cuh"
 
 constexpr int MOST_TAPS = 8;
 constexpr int ROWS = 4;  // of x that a thread has in flight
@@ -86,42 +87,81 @@ __device__ __forceinline__ void convolve(const Conv &c, int m, int taps, bool si
   }
 }
 
-extern "C" __global__ void __launch_bounds__(1024) conv_channels(int m, int taps, int silu, float eps, int constant,
-                                                                 CONV_PARAMS(0), CONV_PARAMS(1), CONV_PARAMS(2),
-                                                                 CONV_PARAMS(3)) {
+constexpr int CONVS = 4;
+
+// What all convolutions of a launch have in common.
+struct Convs {
+  int m, taps, silu;
+  float eps;
+  int constant;
+};
+
+__device__ __forceinline__ void convolutions(const Convs &all, const Conv (&convs)[CONVS]) {
   __shared__ float scratch[32];
   let_next_start();
   int block = blockIdx.x;
-  Conv c = CONV_ARGS(0);
-  if (block >= blocks_of(c)) {
-    block -= blocks_of(c), c = CONV_ARGS(1);
-    if (block >= blocks_of(c)) {
-      block -= blocks_of(c), c = CONV_ARGS(2);
-      if (block >= blocks_of(c)) block -= blocks_of(c), c = CONV_ARGS(3);
-    }
+  Conv c = convs[0];
+#pragma unroll
+  for (int i = 1; i < CONVS; i++) {
+    if (block < blocks_of(c)) break;
+    block -= blocks_of(c), c = convs[i];
   }
   const int first = block * c.unit, width = min(c.unit, c.channels - first);
   float w[MOST_TAPS] = {};
-  const bool early = constant && threadIdx.x < width;
-  if (early) load_taps<true>(c, taps, first + threadIdx.x, w);
+  const bool early = all.constant && threadIdx.x < width;
+  if (early) load_taps<true>(c, all.taps, first + threadIdx.x, w);
   wait_for_previous();
 
   const bool at_once = width <= blockDim.x;  // a thread has one channel
 #pragma unroll 1
   for (int c0 = 0; c0 < width; c0 += blockDim.x) {  // uniform over the block
     const int at = c0 + threadIdx.x;
-    if (at < width && !(early && c0 == 0)) load_taps<false>(c, taps, first + at, w);
-    convolve(c, m, taps, silu, c.normed && at_once, eps, first + at, at < width, w, scratch);
+    if (at < width && !(early && c0 == 0)) load_taps<false>(c, all.taps, first + at, w);
+    convolve(c, all.m, all.taps, all.silu, c.normed && at_once, all.eps, first + at, at < width, w, scratch);
   }
   if (!c.normed || at_once) return;
 #pragma unroll 1
-  for (int r = 0; r < m; r++) {  // of its own channels a thread reads what it wrote
+  for (int r = 0; r < all.m; r++) {  // of its own channels a thread reads what it wrote
     float *y = c.y + (long long)c.y_pitch * r + first;
     float squares = 0.0f;
     for (int at = threadIdx.x; at < width; at += blockDim.x) squares += y[at] * y[at];
-    const float inverse = inverse_length(squares, eps, scratch);
+    const float inverse = inverse_length(squares, all.eps, scratch);
     for (int at = threadIdx.x; at < width; at += blockDim.x) y[at] *= inverse;
   }
+}
+
+extern "C" __global__ void __launch_bounds__(1024) conv_channels(int m, int taps, int silu, float eps, int constant,
+                                                                 CONV_PARAMS(0), CONV_PARAMS(1), CONV_PARAMS(2),
+                                                                 CONV_PARAMS(3)) {
+  const Conv convs[CONVS] = {CONV_ARGS(0), CONV_ARGS(1), CONV_ARGS(2), CONV_ARGS(3)};
+  convolutions(Convs{m, taps, silu, eps, constant}, convs);
+}
+
+// Of several sequences each its own rows and rings.
+struct SequenceConv {
+  const float *x;
+  float *ring, *y;
+};
+
+#define OWN_CONV_PARAMS(i, p) const float *x##i##p, float *ring##i##p, float *y##i##p
+#define SEQUENCE_PARAMS(i) \
+  OWN_CONV_PARAMS(i, _0), OWN_CONV_PARAMS(i, _1), OWN_CONV_PARAMS(i, _2), OWN_CONV_PARAMS(i, _3)
+#define OWN_CONV(i, p) SequenceConv{x##i##p, ring##i##p, y##i##p}
+#define SEQUENCE(i)                                                                                           \
+  case i:                                                                                                     \
+    own[0] = OWN_CONV(i, _0), own[1] = OWN_CONV(i, _1), own[2] = OWN_CONV(i, _2), own[3] = OWN_CONV(i, _3); \
+    break;
+#define COMMON_CONV_PARAMS(p) int x_pitch##p, const float *w##p, int y_pitch##p, int channels##p, int unit##p, int normed##p
+#define COMMON_CONV(p) \
+  Conv { own[p].x, x_pitch##p, w##p, own[p].ring, own[p].y, y_pitch##p, channels##p, unit##p, normed##p }
+
+extern "C" __global__ void __launch_bounds__(1024)
+    conv_sequences(EACH_SEQUENCE(SEQUENCE_PARAMS), int m, int taps, int silu, float eps, int constant,
+                   COMMON_CONV_PARAMS(0), COMMON_CONV_PARAMS(1), COMMON_CONV_PARAMS(2), COMMON_CONV_PARAMS(3)) {
+  SequenceConv own[CONVS];
+  ONE_OF(blockIdx.z, SEQUENCE)
+  const Conv convs[CONVS] = {COMMON_CONV(0), COMMON_CONV(1), COMMON_CONV(2), COMMON_CONV(3)};
+  convolutions(Convs{m, taps, silu, eps, constant}, convs);
 }
 
 extern "C" __global__ void __launch_bounds__(512) l2_rows(const float *x, int x_pitch, float *y, int y_pitch, int cols,

@@ -6,6 +6,7 @@
 // both products are of one pass. The norm needs the whole head: a block's share of o waits in `partials`, and the block
 // that arrives last of a head's norms all rows of it.
 #include "common.cuh"
+#include "sequences.cuh"
 
 constexpr int COLUMNS = 16;
 constexpr int GROUPS = COLUMNS / 4;  // lanes side by side, four columns each
@@ -206,6 +207,37 @@ __device__ __forceinline__ void delta(const DeltaArgs &a) {
     delta<K, WARPS>(a);                                                                                             \
   }
 
+// Several sequences, each with its own state; their shares of o and their counters lie one after another.
+struct SequenceDelta {
+  const float *q, *k, *v, *z, *beta, *decay;
+  float *state, *y;
+  i8 *quantized;
+};
+
+#define SEQUENCE_PARAMS(i)                                                                                         \
+  const float *q##i, const float *k##i, const float *v##i, const float *z##i, const float *beta##i,               \
+      const float *decay##i, float *state##i, float *y##i, i8 *qout##i
+#define SEQUENCE(i) \
+  case i: s = SequenceDelta{q##i, k##i, v##i, z##i, beta##i, decay##i, state##i, y##i, qout##i}; break;
+
+#define DELTA_SEQUENCES(K, WARPS)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS) delta_k##K##_sequences(                                  \
+      EACH_SEQUENCE(SEQUENCE_PARAMS), int q_pitch, int k_pitch, int v_pitch, int z_pitch, const float *norm_weight, \
+      int m, int group, int d, float scale, float eps, float *partials, u32 *counters, int y_pitch,                 \
+      const int *y_row, int q_planes) {                                                                             \
+    SequenceDelta s;                                                                                                \
+    ONE_OF(blockIdx.z, SEQUENCE)                                                                                    \
+    const int heads = gridDim.y;                                                                                    \
+    const DeltaArgs a{s.q, q_pitch, s.k, k_pitch, s.v, v_pitch, s.z, z_pitch, s.beta, s.decay, s.state,             \
+                      norm_weight, m, group, d, scale, eps, partials + (long long)blockIdx.z * m * heads * d,       \
+                      counters + blockIdx.z * heads, Rows{s.y, y_pitch, y_row},                                     \
+                      Quantized{s.quantized, q_planes, m, heads * d}};                                              \
+    delta<K, WARPS>(a);                                                                                             \
+  }
+
 DELTA(4, 4)
+DELTA_SEQUENCES(4, 4)
 DELTA(8, 4)
+DELTA_SEQUENCES(8, 4)
 DELTA(16, 8)
+DELTA_SEQUENCES(16, 8)

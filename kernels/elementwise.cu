@@ -1,5 +1,6 @@
 // Functions of one value or two, quantization, copies between rows, and the step's own advance.
 #include "norm.cuh"
+#include "sequences.cuh"
 
 // A block takes 4 * blockDim.x columns of row blockIdx.y where everything is aligned, else as many columns as threads,
 // four times over: the grid is the same.
@@ -57,20 +58,54 @@ extern "C" __global__ void __launch_bounds__(256) binary_rows(int op, const floa
   each_column(out, b_step == 1 && n % 4 == 0 && aligned16(left) && aligned16(right), n, four, one);
 }
 
+struct Unary {
+  const float *x;
+  int x_pitch;
+  int act;
+  float factor;
+  int n;
+};
+
+__device__ __forceinline__ void unary(const Unary &u, const Outputs &out) {
+  const float *from = u.x + (long long)u.x_pitch * blockIdx.y;
+  auto four = [&](int c, float(&v)[4]) {
+    read_values<4>(from + c, v);
+#pragma unroll
+    for (int i = 0; i < 4; i++) v[i] = u.factor * activate(u.act, v[i]);
+  };
+  auto one = [&](int c, float(&v)[1]) { v[0] = u.factor * activate(u.act, from[c]); };
+  each_column(out, u.n % 4 == 0 && aligned16(from), u.n, four, one);
+}
+
 extern "C" __global__ void __launch_bounds__(256) unary_rows(const float *x, int x_pitch, int act, float factor, int m,
                                                              int n, float *y, int y_pitch, const int *y_row,
                                                              QUANTIZED_PARAMS) {
   let_next_start();
   wait_for_previous();
-  const Outputs out{Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(n)};
-  const float *from = x + (long long)x_pitch * blockIdx.y;
-  auto four = [&](int c, float(&v)[4]) {
-    read_values<4>(from + c, v);
-#pragma unroll
-    for (int i = 0; i < 4; i++) v[i] = factor * activate(act, v[i]);
-  };
-  auto one = [&](int c, float(&v)[1]) { v[0] = factor * activate(act, from[c]); };
-  each_column(out, n % 4 == 0 && aligned16(from), n, four, one);
+  unary(Unary{x, x_pitch, act, factor, n}, Outputs{Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(n)});
+}
+
+struct SequenceUnary {
+  const float *x;
+  float *y;
+  const int *y_row;
+  i8 *q;
+  int q_first;
+  const int *q_row;
+};
+
+#define UNARY_PARAMS(i) const float *x##i, float *y##i, const int *y_row##i, i8 *q##i, int q_first##i, const int *q_row##i
+#define UNARY(i) case i: s = SequenceUnary{x##i, y##i, y_row##i, q##i, q_first##i, q_row##i}; break;
+
+extern "C" __global__ void __launch_bounds__(256)
+    unary_sequences(EACH_SEQUENCE(UNARY_PARAMS), int x_pitch, int act, float factor, int m, int n, int y_pitch,
+                    int q_planes, int q_rows) {
+  let_next_start();
+  wait_for_previous();
+  SequenceUnary s;
+  ONE_OF(blockIdx.z, UNARY)
+  unary(Unary{s.x, x_pitch, act, factor, n},
+        Outputs{Rows{s.y, y_pitch, s.y_row}, QuantizedRows{Quantized{s.q, q_planes, q_rows, n}, s.q_first, s.q_row}});
 }
 
 // ---- copies ---------------------------------------------------------------------------------------------------------
@@ -106,23 +141,23 @@ extern "C" __global__ void __launch_bounds__(256) copy_rows(float *x, int x_pitc
   copy_units(from.at(row), x_unit, to.at(row), y_unit, width, units);
 }
 
-// Rows of up to eight sequences, each into a table of its own.
 struct SequenceCopy {
-  const float *x;
-  Rows y;
+  float *x, *y;
+  const int *y_row;
 };
 
-#define COPY_PARAMS(i) const float *x##i, float *y##i, const int *y_row##i
-#define COPY(i) if (blockIdx.z == i) s = SequenceCopy{x##i, Rows{y##i, y_pitch, y_row##i}};
+#define COPY_PARAMS(i) float *x##i, float *y##i, const int *y_row##i
+#define COPY(i) case i: s = SequenceCopy{x##i, y##i, y_row##i}; break;
 
 extern "C" __global__ void __launch_bounds__(256)
-    copy_sequences(COPY_PARAMS(0), COPY_PARAMS(1), COPY_PARAMS(2), COPY_PARAMS(3), COPY_PARAMS(4), COPY_PARAMS(5),
-                   COPY_PARAMS(6), COPY_PARAMS(7), int x_pitch, int y_pitch, int width) {
+    copy_sequences(EACH_SEQUENCE(COPY_PARAMS), int x_pitch, const int *x_row, int x_unit, int y_pitch, int y_unit,
+                   int width, int units) {
   let_next_start();
   wait_for_previous();
   SequenceCopy s;
-  COPY(0) COPY(1) COPY(2) COPY(3) COPY(4) COPY(5) COPY(6) COPY(7)
-  copy_units(s.x + (long long)x_pitch * blockIdx.y, 0, s.y.at(blockIdx.y), 0, width, 1);
+  ONE_OF(blockIdx.z, COPY)
+  const Rows from{s.x, x_pitch, x_row}, to{s.y, y_pitch, s.y_row};
+  copy_units(from.at(blockIdx.y), x_unit, to.at(blockIdx.y), y_unit, width, units);
 }
 
 // Head after head, its values of a and then those of b.

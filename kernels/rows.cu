@@ -2,6 +2,7 @@
 #include "blocks.cuh"
 #include "norm.cuh"
 #include "rope.cuh"
+#include "sequences.cuh"
 
 extern __shared__ float4 dynamic_shared[];
 
@@ -116,19 +117,70 @@ struct Side {
     x##i, x_pitch##i, x_unit##i, Rows{y##i, y_pitch##i, y_row##i}, y_unit##i, heads##i, HeadNorm { normed##i, weight##i, eps##i } \
   }
 
+constexpr int SIDES = 4;
+
+struct Turned {
+  const float *cos, *sin;
+  const int *position;
+  int hd, half;
+};
+
+__device__ __forceinline__ void turn_sides(const Turned &t, const Side (&sides)[SIDES]) {
+  const int row = blockIdx.y;
+  int head = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
+  Side side = sides[0];
+#pragma unroll
+  for (int i = 1; i < SIDES; i++)
+    if (head >= side.heads) head -= side.heads, side = sides[i];
+  if (head >= side.heads) return;
+  const long long turn = (long long)((t.position == nullptr ? 0 : *t.position) + row) * t.half;
+  turn_head(side.x + (long long)side.x_pitch * row + (long long)side.x_unit * head,
+            side.y.at(row) + (long long)side.y_unit * head, t.cos + turn, t.sin + turn, t.hd, t.half, side.norm);
+}
+
 extern "C" __global__ void __launch_bounds__(128) rope_heads(const float *cos, const float *sin, const int *position,
                                                              int hd, int half, int m, SIDE_PARAMS(0), SIDE_PARAMS(1),
                                                              SIDE_PARAMS(2), SIDE_PARAMS(3)) {
   let_next_start();
   wait_for_previous();
-  const int row = blockIdx.y;
-  int head = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5);
-  Side side = SIDE_ARGS(0);
-  if (head >= side.heads) head -= side.heads, side = SIDE_ARGS(1);
-  if (head >= side.heads) head -= side.heads, side = SIDE_ARGS(2);
-  if (head >= side.heads) head -= side.heads, side = SIDE_ARGS(3);
-  if (head >= side.heads) return;
-  const long long turn = (long long)((position == nullptr ? 0 : *position) + row) * half;
-  turn_head(side.x + (long long)side.x_pitch * row + (long long)side.x_unit * head,
-            side.y.at(row) + (long long)side.y_unit * head, cos + turn, sin + turn, hd, half, side.norm);
+  const Side sides[SIDES] = {SIDE_ARGS(0), SIDE_ARGS(1), SIDE_ARGS(2), SIDE_ARGS(3)};
+  turn_sides(Turned{cos, sin, position, hd, half}, sides);
+}
+
+// Of several sequences each its own position, and where its sides are read and land.
+struct SequenceSide {
+  const float *x;
+  float *y;
+  const int *y_row;
+};
+
+#define OWN_SIDE_PARAMS(i, s) const float *x##i##s, float *y##i##s, const int *y_row##i##s
+#define ROPE_PARAMS(i)                                                                                       \
+  const int *position##i, OWN_SIDE_PARAMS(i, _0), OWN_SIDE_PARAMS(i, _1), OWN_SIDE_PARAMS(i, _2), \
+      OWN_SIDE_PARAMS(i, _3)
+#define OWN_SIDE(i, s) SequenceSide{x##i##s, y##i##s, y_row##i##s}
+#define ROPE(i)                                                                                                      \
+  case i:                                                                                                           \
+    position = position##i;                                                                                         \
+    own[0] = OWN_SIDE(i, _0), own[1] = OWN_SIDE(i, _1), own[2] = OWN_SIDE(i, _2), own[3] = OWN_SIDE(i, _3);       \
+    break;
+#define COMMON_SIDE_PARAMS(s)                                                                                        \
+  int x_pitch##s, int x_unit##s, int y_pitch##s, int y_unit##s, int heads##s, int normed##s, const float *weight##s, \
+      float eps##s
+#define COMMON_SIDE(s)                                                                                    \
+  Side {                                                                                                  \
+    own[s].x, x_pitch##s, x_unit##s, Rows{own[s].y, y_pitch##s, own[s].y_row}, y_unit##s, heads##s,       \
+        HeadNorm { normed##s, weight##s, eps##s }                                                         \
+  }
+
+extern "C" __global__ void __launch_bounds__(128)
+    rope_sequences(EACH_SEQUENCE(ROPE_PARAMS), const float *cos, const float *sin, int hd, int half, int m,
+                   COMMON_SIDE_PARAMS(0), COMMON_SIDE_PARAMS(1), COMMON_SIDE_PARAMS(2), COMMON_SIDE_PARAMS(3)) {
+  let_next_start();
+  wait_for_previous();
+  const int *position;
+  SequenceSide own[SIDES];
+  ONE_OF(blockIdx.z, ROPE)
+  const Side sides[SIDES] = {COMMON_SIDE(0), COMMON_SIDE(1), COMMON_SIDE(2), COMMON_SIDE(3)};
+  turn_sides(Turned{cos, sin, position, hd, half}, sides);
 }

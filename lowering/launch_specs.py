@@ -45,7 +45,7 @@ from lanelink.lowering.launch_operands import (
 )
 from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec
 from lanelink.lowering.selection.calls import SelectionError
-from lanelink.lowering.selection.sequences import SequencesSpec
+from lanelink.lowering.selection.sequences import Member, SequencesSpec
 from lanelink.lowering.selection.specs import (
     Advance,
     AdvanceSpec,
@@ -179,12 +179,11 @@ def _slice(op: launch.SliceOp) -> CopySpec:
 
 
 def _sequences(op: launch.SequencesOp) -> SequencesSpec:
-    members = op.members()
-    attentions = [attention_spec(m) for m in members if isinstance(m, launch.AttentionOp)]
-    sets = [spec for m in members if isinstance(m, launch.SetRowOp) and isinstance(spec := _set_row(m), CopySpec)]
-    if len(members) not in (len(attentions), len(sets)):
-        raise SelectionError("launch.sequences", "launch.attention, or launch.set_row of f32 rows", members[0].name)
-    return SequencesSpec(tuple(attentions) if attentions else tuple(sets))
+    members = [launch_spec(member) for member in op.members()]
+    alike = [m for m in members if isinstance(m, Member)]
+    if len(alike) != len(members):
+        raise SelectionError("launch.sequences", "launches that run several at once", op.members()[0].name)
+    return SequencesSpec(tuple(alike))
 
 
 Rule = Callable[[Launch], Spec]

@@ -149,8 +149,7 @@ class _Lowering:
         if isinstance(spec, AttentionSpec):
             spec = self._early(spec)
         if isinstance(spec, SequencesSpec):
-            attentions = tuple(self._early(m) for m in spec.members if isinstance(m, AttentionSpec))
-            spec = SequencesSpec(attentions) if attentions else spec
+            spec = SequencesSpec(tuple(self._early(m) if isinstance(m, AttentionSpec) else m for m in spec.members))
         self.written.update(address(value).ref for value in op.writes())
         return spec
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import ActivationLayout, quantize
-from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResult, Floats, QuantizedResult
+from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResult, Floats, QuantizedResult, Seed
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail, OutputGate
 from lanelink.lowering.selection.calls import Address
@@ -76,7 +76,7 @@ def error_bound(y: Floats, hd: int) -> Doubles:
     return 8 * UNIT * (hd / 8 + 8) * (1 + np.abs(y.astype(np.float64)))
 
 
-def attention(s: AttentionShape, seed: int = 0) -> Case:
+def attention(s: AttentionShape, seed: Seed = 0) -> Case:
     """Attention at a position of tables of `length` rows, whose rows past the step are NaN."""
     b = Builder(seed)
     q, keys = b.normal(s.m, s.heads * s.hd), b.normal(s.length, s.kv_heads * s.hd)
@@ -88,7 +88,7 @@ def attention(s: AttentionShape, seed: int = 0) -> Case:
     )
     for table in (keys, values):
         table[s.at + s.m :] = np.nan
-    sink, held = b.normal(s.heads) if s.sinks else None, b.normal(s.m, s.heads * s.vd, scale=2.0)
+    sink, held = b.constant(s.heads) if s.sinks else None, b.normal(s.m, s.heads * s.vd, scale=2.0)
     scale = s.hd**-0.5
     gate = None if s.gate is None else (s.gate, held)
     plain = meanings.attention(q, keys, values, s.at, s.heads, s.kv_heads, scale, s.window, sink)

@@ -18,6 +18,9 @@ Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
+Seed = int | tuple[int, int]
+"""A case's seed; of one sequence's among several, that of what they have in common, and its own."""
+
 UNIT = 2.0**-24
 """The rounding of one f32 operation, relative to its result."""
 
@@ -114,18 +117,23 @@ class Units:
 
 @dataclass
 class Builder:
-    """Collects a case's buffers and results; `rng` is its own."""
+    """Collects a case's buffers and results; `rng` is its own, `common` that of all of its sequences."""
 
-    seed: int = 0
+    seed: Seed = 0
     buffers: dict[str, Bytes | int] = field(default_factory=dict[str, Bytes | int])
     results: list[Result] = field(default_factory=list[Result])
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.seed)
+        self.common = np.random.default_rng((self.seed if isinstance(self.seed, int) else self.seed[0], 1))
 
     def normal(self, *shape: int, scale: float = 1.0) -> Floats:
         """Random f32 values."""
         return (self.rng.standard_normal(shape) * scale).astype(np.float32)
+
+    def constant(self, *shape: int) -> Floats:
+        """Random f32 values that all sequences have in common."""
+        return self.common.standard_normal(shape).astype(np.float32)
 
     def put(self, name: str, values: npt.NDArray[Any]) -> Address:
         """A buffer that holds `values`."""
@@ -210,4 +218,4 @@ class Builder:
         return Case(name, spec, dict(self.buffers), tuple(self.results))
 
 
-__all__ = ["UNIT", "Builder", "Case", "ExactResult", "FloatResult", "QuantizedResult", "Result", "Units"]
+__all__ = ["UNIT", "Builder", "Case", "ExactResult", "FloatResult", "QuantizedResult", "Result", "Seed", "Units"]

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from lanelink.lowering import meanings
-from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResult, Floats
+from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResult, Floats, Seed
 from lanelink.lowering.cases.norms import EPS, norm_bound
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.delta_specs import (
@@ -40,13 +40,13 @@ def conv(
     *,
     silu: bool = True,
     ready: bool = True,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Case:
     """Convolutions in one launch, of (channels, values of an l2 norm or None) each."""
     b = Builder(seed)
     made: list[ConvPart] = []
     for i, (channels, cols) in enumerate(parts):
-        x, w, ring = b.normal(m, channels), b.normal(channels, taps), b.normal(taps - 1, channels)
+        x, w, ring = b.normal(m, channels), b.constant(channels, taps), b.normal(taps - 1, channels)
         y, after = meanings.causal_conv(x, w, ring, silu=silu, l2=None if cols is None else (cols, EPS))
         plain, _ = meanings.causal_conv(x, w, ring)
         terms, _ = meanings.causal_conv(np.abs(x), np.abs(w), np.abs(ring))
@@ -183,14 +183,14 @@ def rule_bounds(
     return o / np.sqrt(d), off / np.sqrt(d), np.broadcast_to(error, (d, d))
 
 
-def delta(shape: DeltaShape, gap: int = 0, seed: int = 0) -> Case:
+def delta(shape: DeltaShape, gap: int = 0, seed: Seed = 0) -> Case:
     """The gated delta rule over keys of length 1, its state as large as such keys make it."""
     b = Builder(seed)
     m, hv, hk, d = shape.m, shape.value_heads, shape.key_heads, shape.d
     q, k = (meanings.l2_norm(b.normal(m, hk * d), d, EPS) for _ in range(2))
     v, z = b.normal(m, hv * d), b.normal(m, hv * d, scale=2.0)
     beta, decay = meanings.gates(b.normal(m, hv), b.normal(m, hv), b.normal(hv), b.normal(hv))
-    state, weight = b.normal(hv * d, d, scale=d**-0.5), b.normal(d)
+    state, weight = b.normal(hv * d, d, scale=d**-0.5), b.constant(d)
     y, after = meanings.gated_delta(q, k, v, z, beta, decay, state, weight, key_heads=hk, eps=EPS)
     bound, state_bound = np.zeros((m, hv, d)), np.zeros((hv, d, d))
     for h in range(hv):

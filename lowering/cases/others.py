@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from lanelink.lowering import activations, meanings
-from lanelink.lowering.cases.case import UNIT, Builder, Case, ExactResult
+from lanelink.lowering.cases.case import UNIT, Builder, Case, ExactResult, Seed
 from lanelink.lowering.cases.products import turn_bound
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.selection.calls import Address
@@ -31,18 +31,25 @@ from lanelink.lowering.selection.stream import StreamSpec
 
 
 def rope(
-    m: int, hd: int, half: int, heads: tuple[int, ...], norms: tuple[bool, ...], position: int, seed: int = 0
+    m: int,
+    hd: int,
+    half: int,
+    heads: tuple[int, ...],
+    norms: tuple[bool, ...],
+    position: int,
+    seed: Seed = 0,
+    context: int | None = None,
 ) -> Case:
-    """Sides turned in one launch; all but the first land in rows of a table."""
+    """Sides turned in one launch; all but the first land in rows of a table of `context` rows, or a few too many."""
     b = Builder(seed)
-    context = position + m + 1
+    context = position + m + 1 if context is None else context
     index = b.index("position", position)
-    angles = b.normal(context, half)
+    angles = b.constant(context, half)
     cos, sin = np.cos(angles), np.sin(angles)
     sides: list[RopeSide] = []
     for i, (count, normed) in enumerate(zip(heads, norms, strict=True)):
         x = b.normal(m, count * hd)
-        weight = b.normal(hd) if normed and i % 2 == 0 else None
+        weight = b.constant(hd) if normed and i % 2 == 0 else None
         norm = (weight, 1e-6) if normed else None
         y, bound = meanings.rope(x, cos, sin, position, hd, norm), turn_bound(x, 0.0, hd, norm)
         to = b.table(f"y{i}", y, bound, position, "position", context) if i else b.out(f"y{i}", y, bound)
@@ -133,7 +140,7 @@ def quantize(m: int, n: int, planes: int, seed: int = 0) -> Case:
     return b.done(f"quantize {m}x{n} planes {planes}", QuantizeSpec(rows, m, n, q))
 
 
-def set_row(m: int, width: int, position: int, on_device: bool, seed: int = 0) -> Case:
+def set_row(m: int, width: int, position: int, on_device: bool, seed: Seed = 0) -> Case:
     """Rows written into a table at a position."""
     b = Builder(seed)
     x = b.normal(m, width)
@@ -143,10 +150,12 @@ def set_row(m: int, width: int, position: int, on_device: bool, seed: int = 0) -
     return b.done(f"set_row {m}x{width} at {position}", CopySpec(b.rows("x", x), to, m, width))
 
 
-def set_row_quantized(m: int, width: int, row: int, on_device: bool, planes: int, f32: bool, seed: int = 0) -> Case:
-    """Rows written among others in their quantized form, beside their f32 form or alone."""
+def set_row_quantized(
+    m: int, width: int, row: int, on_device: bool, planes: int, f32: bool, seed: Seed = 0, rows: int | None = None
+) -> Case:
+    """Rows written among `rows`, or a few more, in their quantized form, beside their f32 form or alone."""
     b = Builder(seed)
-    x, before = b.normal(m, width), b.normal(row + m + 2, width)
+    x, before = b.normal(m, width), b.normal(row + m + 2 if rows is None else rows, width)
     after = before.copy()
     after[row : row + m] = x
     at = b.index("row", row) if on_device else row

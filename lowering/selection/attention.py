@@ -156,10 +156,15 @@ def _aligned(what: str, pitch: int, address: Address, values: int) -> None:
     require(address.offset % (4 * values) == 0, f"attention {what}' start", f"{expected} in", address.offset // 4)
 
 
-def attention(spec: AttentionSpec, chip: Chip) -> KernelCall:
-    """The call of causal attention. Raises SelectionError for what the kernel cannot run."""
+def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) -> KernelCall:
+    """
+    The call of causal attention; `most_queries`: by the entry of its module that holds the most queries, not the fewest
+    that are enough. Raises SelectionError for what the kernel cannot run.
+    """
     _check(spec)
     entry = entry_for(spec)
+    if most_queries:
+        entry = max((e for e in ENTRIES if e.module == entry.module), key=lambda e: e.queries)
     group = spec.heads // spec.kv_heads
     heads, rows, splits = spec.block_heads, spec.block_rows, spec.splits
     blocks, row_blocks = spec.heads // heads, -(-spec.m // rows)
@@ -203,4 +208,4 @@ def _tail(tail: KeyTail | None, hd: int) -> tuple[Argument, ...]:
     )
 
 
-__all__ = ["ENTRIES", "Entry", "attention", "entry_for", "value_unit"]
+__all__ = ["ENTRIES", "Entry", "attention", "entry_for"]

@@ -8,20 +8,21 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from lanelink.dialects.launch import AllocOp, AttentionOp, ConstantOp, SequencesOp, SetRowOp, ViewOp
-from lanelink.dialects.launch.base import Launch, LeafLaunch
-from lanelink.dialects.launch.sequences import computed, fixed_rows, operand_types
+from lanelink.dialects.launch import AllocOp, AttentionOp, ConstantOp, Placed, SequencesOp, ViewOp
+from lanelink.dialects.launch.base import Launch
+from lanelink.dialects.launch.sequences import Rows, computed, operand_types, parts, written_rows
 from lanelink.dialects.launch.step import launches, root
 from lanelink.dialects.tgraph.step import step_function
-from lanelink.passes.schedule.attention import attention_of, most_queries
+from lanelink.passes.schedule.attention import attention_of
 
 MOST_SEQUENCES = 8
 """Sequences that one launch takes: what the kernels' parameters name."""
 
-Rows = tuple[int, int]
+SHARED = ("sinks", "cos", "sin", "norm", "w", "norm_weight")
+"""Operands that launches of several sequences have in common: what the kernels take once."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def _note(work: Work, place: int, places: dict[Hashable, _Places]) -> None:
 class ScheduleSequencesPass(ModulePass):
     """
     Puts launches of one kind that differ in their operands alone, and do not depend on one another, into one
-    `launch.sequences`, up to eight together: what a batch does sequence by sequence, its tables' rows set and its
-    attentions.
+    `launch.sequences`, up to eight together: what a batch does sequence by sequence, its rotations, convolutions and
+    delta rules, its tables' rows set and its attentions.
     """
 
     name = "schedule-sequences"
@@ -130,25 +131,23 @@ def schedule_sequences(func: FuncOp) -> None:
 
 def work_of(op: Launch) -> Work:
     """A launch as plain data."""
-    rows = fixed_rows(op) if isinstance(op, LeafLaunch) else None
-    views = any(isinstance(value.owner, ViewOp) for value in op.writes())
     return Work(
         kind=_kind(op),
         reads=tuple(Access(root(value)) for value in op.reads()),
-        writes=tuple(Access(root(value), None if views else rows) for value in op.writes()),
+        writes=tuple(Access(buffer, rows) for buffer, rows in written_rows(op)),
     )
 
 
 def _kind(op: Launch) -> Hashable | None:
     """What makes launches alike; none of one that no kernel runs beside others."""
-    if not isinstance(op, AttentionOp | SetRowOp) or op.quant is not None:
+    if not isinstance(op, SequencesOp.KINDS):
         return None
-    alike: list[Hashable | Attribute] = [type(op), computed(op), tuple(operand_types(op)), op.row is None]
+    members = list(parts(op))
+    alike: list[Hashable] = [type(op), *computed(op), *operand_types(op)]
+    alike += [part.row is None for part in members if isinstance(part, Placed)]
+    alike += [value for part in members for name, value in part.named_operands() if name in SHARED]
     if isinstance(op, AttentionOp):
-        attention = attention_of(op)
-        if op.value_dim.value.data > 256 or most_queries(attention) < 8:
-            return None
-        alike += [op.sinks, attention.by_fours]
+        alike.append(attention_of(op).by_fours)
     return tuple(alike)
 
 

@@ -12,7 +12,7 @@ func.func @one_member(%a: memref<1x64xf32>, %t: memref<8x64xf32>) {
 // -----
 
 // CHECK: sym_name = "a_kind_that_runs_alone"
-// CHECK: | Operation does not verify: launch.sequences: expected launch.attention or launch.set_row or launch.rope or launch.conv or launch.delta inside, got launch.unary
+// CHECK: | Operation does not verify: launch.sequences: expected launch.attention or launch.set_row or launch.rope or launch.rope_parts or launch.conv or launch.conv_parts or launch.delta inside, got launch.unary
 func.func @a_kind_that_runs_alone(%a: memref<1x64xf32>, %b: memref<1x64xf32>, %c: memref<1x64xf32>) {
   launch.sequences() {
     launch.unary(x = %a : memref<1x64xf32>, out = %b : memref<1x64xf32>) {act = #launch<act silu>} covers [0]
@@ -92,6 +92,46 @@ func.func @one_reads_what_another_writes(%a: memref<1x64xf32>, %t: memref<1x64xf
   launch.sequences() {
     launch.set_row(source = %a : memref<1x64xf32>, out = %t : memref<1x64xf32>) {row = 0 : i64} covers [0]
     launch.set_row(source = %t : memref<1x64xf32>, out = %u : memref<1x64xf32>) {row = 0 : i64} covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "one_reads_what_another_moves_on"
+// CHECK: | Operation does not verify: launch.sequences: expected to write other buffers than members read, got one as both
+func.func @one_reads_what_another_moves_on(%a: memref<1x64xf32>, %w: memref<64x2xf32>, %r: memref<1x64xf32>, %s: memref<1x64xf32>, %y: memref<1x64xf32>, %z: memref<1x64xf32>) {
+  launch.sequences() {
+    launch.conv(x = %a : memref<1x64xf32>, w = %w : memref<64x2xf32>, ring = %r : memref<1x64xf32>, out = %y : memref<1x64xf32>) covers [0]
+    launch.conv(x = %r : memref<1x64xf32>, w = %w : memref<64x2xf32>, ring = %s : memref<1x64xf32>, out = %z : memref<1x64xf32>) covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "one_state"
+// CHECK: | Operation does not verify: launch.sequences: expected members that write apart, got two over the same rows
+func.func @one_state(%a: memref<1x64xf32>, %b: memref<1x64xf32>, %w: memref<64x2xf32>, %r: memref<1x64xf32>, %y: memref<1x64xf32>, %z: memref<1x64xf32>) {
+  launch.sequences() {
+    launch.conv(x = %a : memref<1x64xf32>, w = %w : memref<64x2xf32>, ring = %r : memref<1x64xf32>, out = %y : memref<1x64xf32>) covers [0]
+    launch.conv(x = %b : memref<1x64xf32>, w = %w : memref<64x2xf32>, ring = %r : memref<1x64xf32>, out = %z : memref<1x64xf32>) covers [1]
+  }
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "other_fields_of_a_part"
+// CHECK: | Operation does not verify: launch.sequences: expected members of the fields {{.*}}heads = 2{{.*}}, got {{.*}}heads = 1
+func.func @other_fields_of_a_part(%a: memref<1x64xf32>, %b: memref<1x32xf32>, %c: memref<8x16xf32>, %p: memref<1xi32>, %y: memref<1x64xf32>, %z: memref<1x32xf32>) {
+  launch.sequences() {
+    launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %a : memref<1x64xf32>, out = %y : memref<1x64xf32>) {heads = 2 : i64} covers [0]
+    }
+    launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %b : memref<1x32xf32>, out = %z : memref<1x32xf32>) {heads = 1 : i64} covers [1]
+    }
   }
   func.return
 }

@@ -33,7 +33,7 @@ func.func @batch(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf32>, %b:
 // -----
 
 // Not together: a set whose source the set before wrote; one of another width; one whose old rows are read between; two
-// into the same row; one that would be quantized as well.
+// into the same row; one that is quantized as well.
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT: launch.sequences
 func.func @apart(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf32>, %s: memref<1x64xf32>, %t: memref<1x64xf32>, %n: memref<1x32xf32>,
@@ -46,5 +46,96 @@ func.func @apart(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf32>, %s:
   launch.set_row(source = %a : memref<1x64xf32>, out = %u : memref<8x64xf32>) {row = 3 : i64} covers [5]
   launch.unary(x = %u : memref<8x64xf32>, out = %k : memref<8x64xf32>) {act = #launch<act silu>} covers [6]
   launch.set_row(source = %a : memref<1x64xf32>, out = %u : memref<8x64xf32>) {row = 3 : i64} covers [7]
+  func.return
+}
+
+// -----
+
+// Two sequences' heads are turned, the keys straight into their tables, by tables that both read; a third's turn by
+// tables of their own, and a fourth's land at a row that is fixed.
+// CHECK-LABEL: func.func @rotations
+// CHECK: launch.sequences() {
+// CHECK-NEXT: launch.rope_parts(cos = %c : {{.*}}, position = %p : {{.*}}) {{.*}} {
+// CHECK-NEXT: launch.rope_side(x = %a : {{.*}}, out = %u : {{.*}} covers [0]
+// CHECK-NEXT: launch.rope_side(x = %a : {{.*}}, out = %s : {{.*}}, at = %p : {{.*}} covers [1]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.rope_parts(cos = %c : {{.*}}, position = %q : {{.*}}) {{.*}} {
+// CHECK-NEXT: launch.rope_side(x = %b : {{.*}}, out = %v : {{.*}} covers [2]
+// CHECK-NEXT: launch.rope_side(x = %b : {{.*}}, out = %t : {{.*}}, at = %q : {{.*}} covers [3]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.rope_parts(cos = %d : {{.*}} {
+// CHECK: covers [5]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.rope_parts(cos = %c : {{.*}} {
+// CHECK: {row = 2 : i64, heads = 1 : i64} covers [7]
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @rotations(%token: memref<1xi32> {tgraph.token}, %a: memref<1x32xf32>, %b: memref<1x32xf32>, %c: memref<8x16xf32>, %d: memref<8x16xf32>, %p: memref<1xi32>, %q: memref<1xi32>,
+                     %s: memref<8x32xf32>, %t: memref<8x32xf32>, %u: memref<1x32xf32>, %v: memref<1x32xf32>, %w: memref<1x32xf32>, %x: memref<1x32xf32>,
+                     %y: memref<8x32xf32>, %z: memref<8x32xf32>) attributes {launch.lifted = 8 : i64} {
+  launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+    launch.rope_side(x = %a : memref<1x32xf32>, out = %u : memref<1x32xf32>) {heads = 1 : i64} covers [0]
+    launch.rope_side(x = %a : memref<1x32xf32>, out = %s : memref<8x32xf32>, at = %p : memref<1xi32>) {heads = 1 : i64} covers [1]
+  }
+  launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %q : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+    launch.rope_side(x = %b : memref<1x32xf32>, out = %v : memref<1x32xf32>) {heads = 1 : i64} covers [2]
+    launch.rope_side(x = %b : memref<1x32xf32>, out = %t : memref<8x32xf32>, at = %q : memref<1xi32>) {heads = 1 : i64} covers [3]
+  }
+  launch.rope_parts(cos = %d : memref<8x16xf32>, sin = %d : memref<8x16xf32>, position = %q : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+    launch.rope_side(x = %b : memref<1x32xf32>, out = %w : memref<1x32xf32>) {heads = 1 : i64} covers [4]
+    launch.rope_side(x = %b : memref<1x32xf32>, out = %y : memref<8x32xf32>, at = %q : memref<1xi32>) {heads = 1 : i64} covers [5]
+  }
+  launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %q : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+    launch.rope_side(x = %b : memref<1x32xf32>, out = %x : memref<1x32xf32>) {heads = 1 : i64} covers [6]
+    launch.rope_side(x = %b : memref<1x32xf32>, out = %z : memref<8x32xf32>) {row = 2 : i64, heads = 1 : i64} covers [7]
+  }
+  func.return
+}
+
+// -----
+
+// Two sequences' convolutions, then their delta rules, over rings and states of their own; the rule of a sequence whose
+// state another's launch has moved on waits for it. Then rows set with their quantized form.
+// CHECK-LABEL: func.func @linear
+// CHECK: launch.sequences() {
+// CHECK-NEXT: launch.conv_parts() {
+// CHECK-NEXT: launch.conv_part({{.*}}ring = %r : {{.*}} covers [0]
+// CHECK-NEXT: launch.conv_part({{.*}}ring = %s : {{.*}} covers [1]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.conv_parts() {
+// CHECK-NEXT: launch.conv_part({{.*}}ring = %t : {{.*}} covers [3]
+// CHECK-NEXT: launch.conv_part({{.*}}ring = %u : {{.*}} covers [4]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.sequences() {
+// CHECK-NEXT: launch.delta(q = %a : {{.*}}, state = %m : {{.*}} covers [2]
+// CHECK-NEXT: launch.delta(q = %c : {{.*}}, state = %n : {{.*}} covers [5]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.delta(q = %c : {{.*}}, state = %m : {{.*}} covers [6]
+// CHECK-NEXT: launch.sequences() {
+// CHECK-NEXT: launch.set_row(source = %e : {{.*}}, quant = %o : !tgraph.q8<2x32>) {row = 0 : i64} covers [7]
+// CHECK-NEXT: launch.set_row(source = %f : {{.*}}, quant = %o : !tgraph.q8<2x32>) {row = 1 : i64} covers [8]
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @linear(%token: memref<1xi32> {tgraph.token}, %x: memref<1x32xf32>, %w: memref<32x2xf32>, %r: memref<1x32xf32>, %s: memref<1x32xf32>, %t: memref<1x32xf32>, %u: memref<1x32xf32>,
+                  %a: memref<1x32xf32>, %b: memref<1x32xf32>, %c: memref<1x32xf32>, %d: memref<1x32xf32>, %g: memref<1x1xf32>, %n1: memref<32xf32>,
+                  %m: memref<32x32xf32>, %n: memref<32x32xf32>, %e: memref<1x32xf32>, %f: memref<1x32xf32>, %h: memref<1x32xf32>, %o: !tgraph.q8<2x32>) attributes {launch.lifted = 9 : i64} {
+  launch.conv_parts() {
+    launch.conv_part(x = %x : memref<1x32xf32>, w = %w : memref<32x2xf32>, ring = %r : memref<1x32xf32>, out = %a : memref<1x32xf32>) covers [0]
+    launch.conv_part(x = %x : memref<1x32xf32>, w = %w : memref<32x2xf32>, ring = %s : memref<1x32xf32>, out = %b : memref<1x32xf32>) covers [1]
+  }
+  launch.delta(q = %a : memref<1x32xf32>, k = %a : memref<1x32xf32>, v = %b : memref<1x32xf32>, z = %x : memref<1x32xf32>, beta = %g : memref<1x1xf32>, decay = %g : memref<1x1xf32>,
+    state = %m : memref<32x32xf32>, norm_weight = %n1 : memref<32xf32>, out = %e : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [2]
+  launch.conv_parts() {
+    launch.conv_part(x = %x : memref<1x32xf32>, w = %w : memref<32x2xf32>, ring = %t : memref<1x32xf32>, out = %c : memref<1x32xf32>) covers [3]
+    launch.conv_part(x = %x : memref<1x32xf32>, w = %w : memref<32x2xf32>, ring = %u : memref<1x32xf32>, out = %d : memref<1x32xf32>) covers [4]
+  }
+  launch.delta(q = %c : memref<1x32xf32>, k = %c : memref<1x32xf32>, v = %d : memref<1x32xf32>, z = %x : memref<1x32xf32>, beta = %g : memref<1x1xf32>, decay = %g : memref<1x1xf32>,
+    state = %n : memref<32x32xf32>, norm_weight = %n1 : memref<32xf32>, out = %f : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [5]
+  launch.delta(q = %c : memref<1x32xf32>, k = %c : memref<1x32xf32>, v = %d : memref<1x32xf32>, z = %x : memref<1x32xf32>, beta = %g : memref<1x1xf32>, decay = %g : memref<1x1xf32>,
+    state = %m : memref<32x32xf32>, norm_weight = %n1 : memref<32xf32>, out = %h : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [6]
+  launch.set_row(source = %e : memref<1x32xf32>, quant = %o : !tgraph.q8<2x32>) {row = 0 : i64} covers [7]
+  launch.set_row(source = %f : memref<1x32xf32>, quant = %o : !tgraph.q8<2x32>) {row = 1 : i64} covers [8]
   func.return
 }
