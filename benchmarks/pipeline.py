@@ -1,9 +1,10 @@
 """How long compiling takes: import and every pass, for a shape at its own depth and at twice that. No GPU needed.
 
-    python benchmarks/pipeline.py [qwen3-8b] [--format q8_0]
+    python benchmarks/pipeline.py [qwen3-8b ...] [--format q8_0 | --stored] [--once] [--runs 3]
 
-Processor seconds of this process, the least of three runs, with the module verified after every pass as the command
-line does.
+A shape is one of lanelink/shapes, or the path of a config.json; with --once it is compiled at its own depth alone.
+Processor seconds of this process, the least of the runs, with the module verified after every pass and Python's cyclic
+collector off as the command line has them.
 """
 
 from __future__ import annotations
@@ -12,22 +13,25 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from lanelink.bench import SHAPES
+from lanelink.collector import collector_off
 from lanelink.dialects.formats import Format
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.pipeline import PASSES
 from lanelink.verify import verify_module
 
+Times = dict[str, float]
 
-def stages(config: Path, format: Format) -> dict[str, float]:
-    """Seconds of each stage of compiling a shape once."""
-    taken: dict[str, float] = {}
+
+def stages(config: Path, format: Format | None) -> Times:
+    """Seconds of each stage of compiling a shape once, its matrices in `format` or as they are stored."""
+    taken: Times = {}
 
     def timed(name: str, work: Callable[[], object]) -> object:
         start = time.process_time()
@@ -35,37 +39,61 @@ def stages(config: Path, format: Format) -> dict[str, float]:
         taken[name] = taken.get(name, 0.0) + time.process_time() - start
         return result
 
-    module = timed("import", lambda: import_checkpoint(config, context=512, quantize=format, no_weights=True))
-    assert isinstance(module, ModuleOp)
-    ctx = Context()
-    for each in PASSES:
-        timed(each.name, lambda each=each: each().apply(ctx, module))
-        timed("verify", lambda: verify_module(module))
-    timed("print", lambda: str(module))
+    with collector_off():
+        module = timed("import", lambda: import_checkpoint(config, context=512, quantize=format, no_weights=True))
+        assert isinstance(module, ModuleOp)
+        ctx = Context()
+        for each in PASSES:
+            timed(each.name, lambda each=each: each().apply(ctx, module))
+            timed("verify", lambda: verify_module(module))
+        timed("print", lambda: str(module))
     return taken
 
 
-def main() -> None:
-    """Prints a row a stage."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("shape", nargs="?", default="qwen3-8b")
-    parser.add_argument("--format", default="q8_0")
-    options = parser.parse_args()
-    config = json.loads((SHAPES / f"{options.shape}.json").read_text(encoding="utf-8"))
+def least(config: Path, format: Format | None, runs: int) -> Times:
+    """The run that took the least in all."""
+    found = [stages(config, format) for _ in range(runs)]
+    return min(found, key=lambda run: sum(run.values()))
+
+
+def depths(shape: str, once: bool, folder: Path) -> Iterator[tuple[int, Path]]:
+    """(Layers, config.json) of a shape as it is, and with twice the layers."""
+    named = SHAPES / f"{shape}.json"
+    source = named if named.exists() else Path(shape)
+    config = json.loads(source.read_text(encoding="utf-8"))
     layers = config["num_hidden_layers"]
-    found: dict[int, dict[str, float]] = {}
+    yield layers, source
+    if not once:
+        path = folder / "config.json"
+        path.write_text(json.dumps({**config, "num_hidden_layers": 2 * layers}))
+        yield 2 * layers, path
+
+
+def show(heading: str, found: dict[int, Times]) -> None:
+    """A row a stage, a column a depth; after two, how many times the second takes."""
+    columns = list(found.values())
+    print(f"{heading:40}" + "".join(f"{depth:>7} layers" for depth in found))
+    rows = [(name, [column[name] for column in columns]) for name in columns[0]]
+    for name, seconds in [*rows, ("in all", [sum(column.values()) for column in columns])]:
+        times = f"{seconds[1] / seconds[0]:8.2f}" if len(seconds) == 2 and seconds[0] else ""
+        print(f"{name:>40}" + "".join(f"{each:12.2f} s" for each in seconds) + times)
+
+
+def main() -> None:
+    """Prints a table a shape."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shapes", nargs="*", default=["qwen3-8b"])
+    parser.add_argument("--format", type=Format, default=Format.Q8_0)
+    parser.add_argument("--stored", action="store_true", help="matrices as the checkpoint stores them")
+    parser.add_argument("--once", action="store_true", help="at the shape's own depth alone")
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    format = None if options.stored else options.format
     with tempfile.TemporaryDirectory() as folder:
-        for depth in (layers, 2 * layers):
-            path = Path(folder) / "config.json"
-            path.write_text(json.dumps({**config, "num_hidden_layers": depth}))
-            runs = [stages(path, Format(options.format)) for _ in range(3)]
-            found[depth] = min(runs, key=lambda run: sum(run.values()))
-    print(f"{options.shape} {options.format}: {'stage':20}{layers:>6} layers{2 * layers:>6} layers   times")
-    totals = {depth: sum(run.values()) for depth, run in found.items()}
-    rows = [*found[layers], "in all"]
-    for name in rows:
-        once, twice = (found[d].get(name, totals[d]) for d in (layers, 2 * layers))
-        print(f"{name:>40}{once:12.2f} s{twice:12.2f} s{twice / once if once else 0:8.2f}")
+        for shape in options.shapes:
+            each = dict(depths(shape, options.once, Path(folder)))
+            found = {layers: least(path, format, options.runs) for layers, path in each.items()}
+            show(f"{Path(shape).stem} {'as stored' if format is None else format.value}", found)
 
 
 if __name__ == "__main__":
