@@ -8,12 +8,12 @@ spelled as letters), whose text is cut into words as `tokenizer.ggml.pre` says, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from lanelink.frontend.fields import Fields
 from lanelink.frontend.gguf_header import GgufArray
+from lanelink.frontend.gguf_words import WORD_RULES
 
 Json = dict[str, object]
 
@@ -26,75 +26,6 @@ LONGEST_PIECE = 512
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)
 """`tokenizer.ggml.token_type`."""
-
-_ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
-_LETTERS = r"[^\r\n\p{L}\p{N}]?\p{L}+"
-_MARKS = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
-_LOWER, _UPPER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
-_START = r"[^\r\n\p{L}\p{N}]?"
-
-
-@dataclass(frozen=True)
-class Words:
-    """How byte-level BPE cuts text before it joins: by each pattern in turn, inside what the ones before left. None: by
-    GPT-2's own."""
-
-    patterns: tuple[str, ...] = ()
-    composed: bool = False
-    """Whether text is put in Unicode's composed form (NFC) first."""
-    whole: bool = False
-    """Whether a word that is a token is one, whatever the merges say."""
-    begins: bool = False
-    """Whether text begins with the file's first token where no key says so."""
-
-
-_LLAMA3 = Words(("|".join((_ENDINGS, _LETTERS, r"\p{N}{1,3}", _MARKS, _SPACES)),), whole=True, begins=True)
-_QWEN2 = Words(("|".join((_ENDINGS, _LETTERS, r"\p{N}", _MARKS, _SPACES)),), composed=True)
-_GPT_4O = Words(
-    (
-        "|".join(
-            (
-                f"{_START}{_UPPER}*{_LOWER}+{_ENDINGS}?",
-                f"{_START}{_UPPER}+{_LOWER}*{_ENDINGS}?",
-                r"\p{N}{1,3}",
-                r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-                _SPACES,
-            )
-        ),
-    )
-)
-_DEEPSEEK_V3 = Words(
-    (
-        r"\p{N}{1,3}",
-        "[一-龥぀-ゟ゠-ヿ]+",
-        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
-        r"| ?[\p{P}\p{S}]+[\r\n]*|" + _SPACES,
-    )
-)
-_DEEPSEEK_CODER = Words((r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", r"\p{N}"))
-
-_PLAIN = Words(
-    (
-        r"[\p{P}$+<=>^~|]+",
-        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)",
-        r"\p{N}+",
-        "[0-9][0-9][0-9]",
-    )
-)
-"""What the format's readers do where a file does not say: runs of marks first, then as GPT-2, digits by threes."""
-
-WORD_RULES: Mapping[str, Words] = {
-    "default": _PLAIN,
-    "gpt-2": Words(),
-    "llama-bpe": _LLAMA3,
-    "llama3": _LLAMA3,
-    "llama-v3": _LLAMA3,
-    "qwen2": _QWEN2,
-    "gpt-4o": _GPT_4O,
-    "deepseek-v3": _DEEPSEEK_V3,
-    "deepseek-coder": _DEEPSEEK_CODER,
-}
 
 
 def has_vocabulary(metadata: Fields) -> bool:
