@@ -11,9 +11,10 @@ from xdsl.ir import SSAValue
 
 from lanelink.collector import collector_off
 from lanelink.dialects.launch import ConstantOp, GatherOp, MoeOp, ViewOp
+from lanelink.dialects.launch.accesses import root
 from lanelink.dialects.launch.base import Launch, Placed
 from lanelink.dialects.launch.sizes import buffer_bytes
-from lanelink.dialects.launch.step import launches, root
+from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.shaped import is_memref, is_tensor
 from lanelink.dialects.tgraph import ElementwiseOp, FusedOp, LiftedOp

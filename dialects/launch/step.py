@@ -10,9 +10,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.launch.accesses import root
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
-from lanelink.dialects.launch.buffers import ConstantOp, ViewOp
+from lanelink.dialects.launch.buffers import ConstantOp
 from lanelink.dialects.launch.fold import FoldOp
+from lanelink.dialects.launch.sequences import SequencesOp
 from lanelink.dialects.tgraph.step import is_step
 
 LIFTED = "launch.lifted"
@@ -44,6 +46,11 @@ def verify_linked(func: FuncOp) -> None:
 def _verify_written(launch: Launch, read: set[SSAValue]) -> None:
     """Checks what a launch writes, after parts of the same launch that have read `read`."""
     read.update(_own_reads(launch))
+    if isinstance(launch, SequencesOp):
+        # What its members are to one another, its own verifier holds.
+        for member in launch.members():
+            _verify_written(member, set())
+        return
     if isinstance(launch, CompoundLaunch):
         if not isinstance(launch, FoldOp):
             # Its members run side by side.
@@ -61,13 +68,6 @@ def _verify_written(launch: Launch, read: set[SSAValue]) -> None:
 
 def _own_reads(launch: Launch) -> Iterator[SSAValue]:
     return (root(value) for name, value in launch.named_operands() if name not in launch.WRITES)
-
-
-def root(buffer: SSAValue) -> SSAValue:
-    """The buffer that a view, or a view of one, is part of; any other buffer itself."""
-    while isinstance(buffer.owner, ViewOp):
-        buffer = buffer.owner.x
-    return buffer
 
 
 def outermost(op: Operation) -> Operation:

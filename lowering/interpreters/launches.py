@@ -18,9 +18,10 @@ from xdsl.utils.exceptions import InterpretationError
 
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.launch.accesses import root
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
 from lanelink.dialects.launch.placement import PlacedInUnits
-from lanelink.dialects.launch.step import LIFTED, root
+from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RopeTableAttr
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.dialects.launch import AllocOp, ConstantOp, CopyOp, ViewOp
 from lanelink.dialects.launch import SetRowOp as SetRowLaunch
-from lanelink.dialects.launch.step import root
+from lanelink.dialects.launch.accesses import root
 from lanelink.dialects.shaped import is_tensor
 from lanelink.dialects.tgraph import ConstantOp as TensorConstantOp
 from lanelink.dialects.tgraph import FusedOp, LiftedOp, SetRowOp

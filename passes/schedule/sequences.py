@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,9 +13,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch import AllocOp, AttentionOp, ConstantOp, Placed, SequencesOp, ViewOp
+from lanelink.dialects.launch.accesses import Access, Range, parts, reads_of, writes_of
 from lanelink.dialects.launch.base import Launch
-from lanelink.dialects.launch.sequences import Rows, computed, operand_types, parts, written_rows
-from lanelink.dialects.launch.step import launches, root
+from lanelink.dialects.launch.sequences import computed, operand_types
+from lanelink.dialects.launch.step import launches
 from lanelink.dialects.tgraph.step import step_function
 from lanelink.passes.schedule.attention import attention_of
 
@@ -23,14 +25,6 @@ MOST_SEQUENCES = 8
 
 SHARED = ("sinks", "cos", "sin", "norm", "w", "norm_weight")
 """Operands that launches of several sequences have in common: what the kernels take once."""
-
-
-@dataclass(frozen=True)
-class Access:
-    """A buffer that a launch reads or writes; `rows` [first, past) where it is those alone."""
-
-    buffer: Hashable
-    rows: Rows | None = None
 
 
 @dataclass(frozen=True)
@@ -43,19 +37,50 @@ class Work:
 
 
 @dataclass
-class _Places:
-    """Of a buffer, the place of the last launch that read it, wrote it all or any of it, and wrote each of its rows."""
+class _Last:
+    """The places of the last launches that read and that wrote something."""
 
     read: int = -1
-    whole: int = -1
-    part: int = -1
-    rows: dict[int, int] = field(default_factory=dict[int, int])
+    written: int = -1
 
-    def written(self, rows: Rows | None) -> int:
-        """The place of the last launch that wrote any of `rows`."""
-        if rows is None:
-            return max(self.whole, self.part)
-        return max(self.whole, *(self.rows.get(row, -1) for row in range(*rows)))
+    def note(self, place: int, is_write: bool) -> None:
+        if is_write:
+            self.written = max(self.written, place)
+        else:
+            self.read = max(self.read, place)
+
+
+@dataclass
+class _Places:
+    """
+    Of a buffer, the last launches over all of it, over any of its values, and over those of each run of them that was
+    accessed alone: `runs[k]` is of the values from `starts[k]` to the next.
+    """
+
+    whole: _Last = field(default_factory=_Last)
+    part: _Last = field(default_factory=_Last)
+    starts: list[int] = field(default_factory=lambda: [0])
+    runs: list[_Last] = field(default_factory=lambda: [_Last()])
+
+    def over(self, values: Range | None) -> list[_Last]:
+        """The last launches over any of `values`."""
+        return [self.whole, self.part] if values is None else [self.whole, *self._inside(values)]
+
+    def note(self, values: Range | None, place: int, is_write: bool) -> None:
+        for last in [self.whole] if values is None else [self.part, *self._inside(values)]:
+            last.note(place, is_write)
+
+    def _inside(self, values: Range) -> list[_Last]:
+        first, past = (self._cut(at) for at in values)
+        return self.runs[first:past]
+
+    def _cut(self, at: int) -> int:
+        """The run that begins at a value, cut off from the one around it where there is none yet."""
+        k = bisect_left(self.starts, at)
+        if k == len(self.starts) or self.starts[k] != at:
+            self.starts.insert(k, at)
+            self.runs.insert(k, replace(self.runs[k - 1]))
+        return k
 
 
 def gather_sequences(step: Sequence[Work], most: int = MOST_SEQUENCES) -> list[list[int]]:
@@ -84,26 +109,17 @@ def gather_sequences(step: Sequence[Work], most: int = MOST_SEQUENCES) -> list[l
 
 def _earliest(work: Work, places: dict[Hashable, _Places]) -> Iterable[int]:
     """The places that a launch must run after."""
-    for access in work.reads:
-        if (seen := places.get(access.buffer)) is not None:
-            yield seen.written(access.rows)
-    for access in work.writes:
-        if (seen := places.get(access.buffer)) is not None:
-            yield max(seen.read, seen.written(access.rows))
+    for accesses, is_write in ((work.reads, False), (work.writes, True)):
+        for access in accesses:
+            if (seen := places.get(access.buffer)) is not None:
+                for last in seen.over(access.values):
+                    yield max(last.written, last.read) if is_write else last.written
 
 
 def _note(work: Work, place: int, places: dict[Hashable, _Places]) -> None:
-    for access in work.reads:
-        seen = places.setdefault(access.buffer, _Places())
-        seen.read = max(seen.read, place)
-    for access in work.writes:
-        seen = places.setdefault(access.buffer, _Places())
-        if access.rows is None:
-            seen.whole = max(seen.whole, place)
-            continue
-        seen.part = max(seen.part, place)
-        for row in range(*access.rows):
-            seen.rows[row] = max(seen.rows.get(row, -1), place)
+    for accesses, is_write in ((work.reads, False), (work.writes, True)):
+        for access in accesses:
+            places.setdefault(access.buffer, _Places()).note(access.values, place, is_write)
 
 
 @dataclass(frozen=True)
@@ -131,11 +147,7 @@ def schedule_sequences(func: FuncOp) -> None:
 
 def work_of(op: Launch) -> Work:
     """A launch as plain data."""
-    return Work(
-        kind=_kind(op),
-        reads=tuple(Access(root(value)) for value in op.reads()),
-        writes=tuple(Access(buffer, rows) for buffer, rows in written_rows(op)),
-    )
+    return Work(_kind(op), tuple(reads_of(op)), tuple(writes_of(op)))
 
 
 def _kind(op: Launch) -> Hashable | None:
@@ -154,8 +166,8 @@ def _kind(op: Launch) -> Hashable | None:
 def _together(members: list[Launch], order: dict[Operation, int]) -> None:
     """Puts launches in the place of the first of them."""
     first = members[0]
-    for member in members[1:]:
-        for value in member.operands:
+    for part in (part for member in members[1:] for part in parts(member)):
+        for value in part.operands:
             _define_before(value, first, order)
     body = Block()
     made = SequencesOp.from_fields({}, [Region(body)])
@@ -184,7 +196,6 @@ def _define_before(value: SSAValue, launch: Operation, order: dict[Operation, in
 
 __all__ = [
     "MOST_SEQUENCES",
-    "Access",
     "ScheduleSequencesPass",
     "Work",
     "gather_sequences",

@@ -62,8 +62,8 @@ class StepWriter:
         self.lines.append(f"%{y} = tgraph.view {x} offset {row * width} : {self.kind(width)} -> tensor<1x{width}xf32>")
         return f"%{y}"
 
-    def norm(self, y: str, x: str, width: int = WIDTH, cols: int = WIDTH) -> str:
-        w = self.constant(f"n{y}", f"tensor<{cols}xf32>")
+    def norm(self, y: str, x: str, width: int = WIDTH, cols: int = WIDTH, weight: str | None = None) -> str:
+        w = self.constant(f"n{y}" if weight is None else weight, f"tensor<{cols}xf32>")
         of = f"weight {w} : tensor<{cols}xf32> cols {cols} eps 1.000000e-06"
         self.lines.append(f"%{y} = tgraph.fused_row rms {x} {of} : {self.kind(width)}")
         return f"%{y}"
@@ -72,23 +72,23 @@ class StepWriter:
         words = f"start {start} width {width} every {every} "
         return self.made(y, "head_slice", of // every * width, (x, of), words=words)
 
-    def turned(self, y: str, x: str, heads: int, head: int = HEAD) -> str:
+    def turned(self, y: str, x: str, heads: int, head: int = HEAD, at: str = "%pos") -> str:
         angles = ", ".join(f"{2.0**-k:e}" for k in range(head // 2))
         table, kind = f"tensor<{self.context}x{head // 2}xf32>", self.kind(heads * head)
         for f in ("cos", "sin"):
             self.constants[f"{f}{head}"] = f"{table} = #tgraph.rope_table<{f}, [{angles}], scale 1.000000e+00>"
         self.lines.append(
-            f"%{y} = tgraph.rope {x}, %cos{head}, %sin{head} at %pos heads {heads} head_dim {head} half {head // 2} "
+            f"%{y} = tgraph.rope {x}, %cos{head}, %sin{head} at {at} heads {heads} head_dim {head} half {head // 2} "
             f": ({kind}, {table}, {table}, tensor<1xi32>) -> {kind}"
         )
         return f"%{y}"
 
-    def table(self, name: str, x: str, width: int) -> str:
-        """A state's table with the step's rows at its position."""
+    def table(self, name: str, x: str, width: int, at: str = "%pos") -> str:
+        """A state's table with the step's rows at a position."""
         kind = f"tensor<{self.context}x{width}xf32>"
         self.state(name, kind, f"%{name}1")
         types = f"({kind}, {self.kind(width)}, tensor<1xi32>) -> {kind}"
-        self.lines.append(f"%{name}1 = tgraph.set_row %{name}, {x} at %pos : {types}")
+        self.lines.append(f"%{name}1 = tgraph.set_row %{name}, {x} at {at} : {types}")
         return f"%{name}1"
 
     def attention(
@@ -99,12 +99,13 @@ class StepWriter:
         shape: tuple[int, int, int, int],
         words: str = "",
         sinks: str = "",
+        at: str = "%pos",
     ) -> str:
         """`shape`: heads, key heads, and their sizes."""
         heads, kv_heads, hd, vd = shape
         kinds = ", ".join(f"tensor<{self.context}x{kv_heads * width}xf32>" for width in (hd, vd))
         self.lines.append(
-            f"%{y} = tgraph.attention {q}, {', '.join(tables)} at %pos {sinks}heads {heads} kv_heads {kv_heads} "
+            f"%{y} = tgraph.attention {q}, {', '.join(tables)} at {at} {sinks}heads {heads} kv_heads {kv_heads} "
             f"head_dim {hd} value_dim {vd} {words}: {self.kind(heads * hd)}, {kinds} -> {self.kind(heads * vd)}"
         )
         return f"%{y}"

@@ -54,7 +54,8 @@ func.func @apart(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf32>, %s:
 // Two sequences' heads are turned, the keys straight into their tables, by tables that both read; a third's turn by
 // tables of their own, and a fourth's land at a row that is fixed.
 // CHECK-LABEL: func.func @rotations
-// CHECK: launch.sequences() {
+// CHECK-NEXT: %b = launch.view %b0 offset 32
+// CHECK-NEXT: launch.sequences() {
 // CHECK-NEXT: launch.rope_parts(cos = %c : {{.*}}, position = %p : {{.*}}) {{.*}} {
 // CHECK-NEXT: launch.rope_side(x = %a : {{.*}}, out = %u : {{.*}} covers [0]
 // CHECK-NEXT: launch.rope_side(x = %a : {{.*}}, out = %s : {{.*}}, at = %p : {{.*}} covers [1]
@@ -71,13 +72,14 @@ func.func @apart(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf32>, %s:
 // CHECK: {row = 2 : i64, heads = 1 : i64} covers [7]
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return
-func.func @rotations(%token: memref<1xi32> {tgraph.token}, %a: memref<1x32xf32>, %b: memref<1x32xf32>, %c: memref<8x16xf32>, %d: memref<8x16xf32>, %p: memref<1xi32>, %q: memref<1xi32>,
+func.func @rotations(%token: memref<1xi32> {tgraph.token}, %a: memref<1x32xf32>, %b0: memref<2x32xf32>, %c: memref<8x16xf32>, %d: memref<8x16xf32>, %p: memref<1xi32>, %q: memref<1xi32>,
                      %s: memref<8x32xf32>, %t: memref<8x32xf32>, %u: memref<1x32xf32>, %v: memref<1x32xf32>, %w: memref<1x32xf32>, %x: memref<1x32xf32>,
                      %y: memref<8x32xf32>, %z: memref<8x32xf32>) attributes {launch.lifted = 8 : i64} {
   launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
     launch.rope_side(x = %a : memref<1x32xf32>, out = %u : memref<1x32xf32>) {heads = 1 : i64} covers [0]
     launch.rope_side(x = %a : memref<1x32xf32>, out = %s : memref<8x32xf32>, at = %p : memref<1xi32>) {heads = 1 : i64} covers [1]
   }
+  %b = launch.view %b0 offset 32 covers [] : memref<2x32xf32> -> memref<1x32xf32>
   launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %q : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
     launch.rope_side(x = %b : memref<1x32xf32>, out = %v : memref<1x32xf32>) {heads = 1 : i64} covers [2]
     launch.rope_side(x = %b : memref<1x32xf32>, out = %t : memref<8x32xf32>, at = %q : memref<1xi32>) {heads = 1 : i64} covers [3]
@@ -137,5 +139,59 @@ func.func @linear(%token: memref<1xi32> {tgraph.token}, %x: memref<1x32xf32>, %w
     state = %m : memref<32x32xf32>, norm_weight = %n1 : memref<32xf32>, out = %h : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [6]
   launch.set_row(source = %e : memref<1x32xf32>, quant = %o : !tgraph.q8<2x32>) {row = 0 : i64} covers [7]
   launch.set_row(source = %f : memref<1x32xf32>, quant = %o : !tgraph.q8<2x32>) {row = 1 : i64} covers [8]
+  func.return
+}
+
+// -----
+
+// Rows of one tensor: each sequence's heads are turned into its row of %q, read from there, and attended with into its
+// row of %y. All rotations are one launch, and all attentions; a rotation over a row that one has read comes after.
+// CHECK-LABEL: func.func @rows_of_one_tensor
+// CHECK: launch.sequences() {
+// CHECK-NEXT: launch.rope({{.*}}, position = %p : {{.*}}, out = %q : {{.*}} covers [0]
+// CHECK-NEXT: launch.rope({{.*}}, position = %p1 : {{.*}}, out = %q : {{.*}} covers [3]
+// CHECK-NEXT: }
+// CHECK: launch.sequences() {
+// CHECK-NEXT: launch.attention(q = %q0 : {{.*}} covers [2]
+// CHECK-NEXT: launch.attention(q = %q1 : {{.*}} covers [5]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.rope({{.*}}, position = %p : {{.*}}, out = %q : {{.*}} covers [6]
+// CHECK-NEXT: func.return
+func.func @rows_of_one_tensor(%token: memref<2xi32> {tgraph.token}, %x: memref<2x32xf32>, %c: memref<8x16xf32>, %p: memref<1xi32>, %p1: memref<1xi32>, %q: memref<2x32xf32>,
+                              %k: memref<8x32xf32>, %l: memref<8x32xf32>, %y: memref<2x32xf32>) attributes {launch.lifted = 7 : i64} {
+  %x0 = launch.view %x offset 0 covers [] : memref<2x32xf32> -> memref<1x32xf32>
+  launch.rope(x = %x0 : memref<1x32xf32>, cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>, out = %q : memref<2x32xf32>)
+    {row = 0 : i64, heads = 1 : i64, head_dim = 32 : i64, half = 16 : i64} covers [0]
+  %q0 = launch.view %q offset 0 covers [1] : memref<2x32xf32> -> memref<1x32xf32>
+  launch.attention(q = %q0 : memref<1x32xf32>, keys = %k : memref<8x32xf32>, values = %k : memref<8x32xf32>, position = %p : memref<1xi32>, out = %y : memref<2x32xf32>)
+    {row = 0 : i64, heads = 1 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [2]
+  %x1 = launch.view %x offset 32 covers [] : memref<2x32xf32> -> memref<1x32xf32>
+  launch.rope(x = %x1 : memref<1x32xf32>, cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p1 : memref<1xi32>, out = %q : memref<2x32xf32>)
+    {row = 1 : i64, heads = 1 : i64, head_dim = 32 : i64, half = 16 : i64} covers [3]
+  %q1 = launch.view %q offset 32 covers [4] : memref<2x32xf32> -> memref<1x32xf32>
+  launch.attention(q = %q1 : memref<1x32xf32>, keys = %l : memref<8x32xf32>, values = %l : memref<8x32xf32>, position = %p1 : memref<1xi32>, out = %y : memref<2x32xf32>)
+    {row = 1 : i64, heads = 1 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [5]
+  launch.rope(x = %x0 : memref<1x32xf32>, cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>, out = %q : memref<2x32xf32>)
+    {row = 0 : i64, heads = 1 : i64, head_dim = 32 : i64, half = 16 : i64} covers [6]
+  func.return
+}
+
+// -----
+
+// Delta rules whose results are views of one tensor.
+// CHECK-LABEL: func.func @views_of_one_tensor
+// CHECK: launch.sequences() {
+// CHECK-NEXT: launch.delta({{.*}}, state = %m : {{.*}}, out = %y0 : {{.*}} covers [1]
+// CHECK-NEXT: launch.delta({{.*}}, state = %n : {{.*}}, out = %y1 : {{.*}} covers [2]
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @views_of_one_tensor(%token: memref<1xi32> {tgraph.token}, %x: memref<1x32xf32>, %g: memref<1x1xf32>, %w: memref<32xf32>, %m: memref<32x32xf32>, %n: memref<32x32xf32>,
+                               %y: memref<2x32xf32>) attributes {launch.lifted = 3 : i64} {
+  %y0 = launch.view %y offset 0 covers [0] : memref<2x32xf32> -> memref<1x32xf32>
+  launch.delta(q = %x : memref<1x32xf32>, k = %x : memref<1x32xf32>, v = %x : memref<1x32xf32>, z = %x : memref<1x32xf32>, beta = %g : memref<1x1xf32>, decay = %g : memref<1x1xf32>,
+    state = %m : memref<32x32xf32>, norm_weight = %w : memref<32xf32>, out = %y0 : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [1]
+  %y1 = launch.view %y offset 32 covers [] : memref<2x32xf32> -> memref<1x32xf32>
+  launch.delta(q = %x : memref<1x32xf32>, k = %x : memref<1x32xf32>, v = %x : memref<1x32xf32>, z = %x : memref<1x32xf32>, beta = %g : memref<1x1xf32>, decay = %g : memref<1x1xf32>,
+    state = %n : memref<32x32xf32>, norm_weight = %w : memref<32xf32>, out = %y1 : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [2]
   func.return
 }

@@ -5,7 +5,8 @@ import cProfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelink.passes.schedule.sequences import Access, Work, gather_sequences
+from lanelink.dialects.launch.accesses import Access
+from lanelink.passes.schedule.sequences import Work, gather_sequences
 
 
 def work(kind: str | None, reads: str = "", writes: str = "", rows: tuple[int, int] | None = None) -> Work:
@@ -47,18 +48,28 @@ def test_a_launch_joins_over_others_that_it_does_not_touch() -> None:
     assert gather_sequences(step) == [[0, 2], [1], [3]]
 
 
+def test_values_apart_of_one_buffer_are_read_and_written_together() -> None:
+    """Each sequence's rows are made in a buffer of all, read from there, and their result put beside the others'."""
+    step = [
+        Work(kind, (Access(read, (8 * k, 8 * k + 8)),), (Access(written, (8 * k, 8 * k + 8)),))
+        for k in range(3)
+        for kind, read, written in (("turn", "x", "q"), ("attend", "q", "y"))
+    ]
+    assert gather_sequences(step) == [[0, 2, 4], [1, 3, 5]]
+    whole = Work("attend", (Access("q"),), (Access("y", (0, 8)),))
+    assert gather_sequences([*step[:2], whole, step[2]]) == [[0], [1], [2], [3]]
+    across = Work("turn", (Access("x"),), (Access("q", (6, 10)),))
+    assert gather_sequences([step[0], step[1], across]) == [[0], [1], [2]]
+
+
 names = st.sampled_from("ABCD")
-rows = st.none() | st.tuples(st.integers(0, 2), st.just(3))
-works = st.builds(
-    Work,
-    st.sampled_from(["s", "t", None]),
-    st.tuples(st.builds(Access, names)),
-    st.tuples(st.builds(Access, names, rows)),
-)
+values = st.none() | st.tuples(st.integers(0, 2), st.integers(3, 5)) | st.integers(0, 4).map(lambda k: (k, k + 1))
+accesses = st.builds(Access, names, values)
+works = st.builds(Work, st.sampled_from(["s", "t", None]), st.tuples(accesses), st.tuples(accesses))
 
 
 def touch(a: Access, b: Access) -> bool:
-    apart = a.rows and b.rows and (a.rows[1] <= b.rows[0] or b.rows[1] <= a.rows[0])
+    apart = a.values and b.values and (a.values[1] <= b.values[0] or b.values[1] <= a.values[0])
     return a.buffer == b.buffer and not apart
 
 
