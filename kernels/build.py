@@ -42,9 +42,15 @@ def of_each_format(stem: str) -> tuple[Module, ...]:
     )
 
 
+def of_each_block_format(stem: str) -> tuple[Module, ...]:
+    """A module a format of blocks with scales."""
+    return of_each_format(stem)[FORMATS.index("q8_0") :]
+
+
 MODULES = (
     *of_each_format("gemv"),
     *of_each_format("head_gemv"),
+    *of_each_block_format("gemm"),
     Module("rows", "rows.cu"),
     Module("values", "values.cu"),
     Module("repack", "repack.cu"),

@@ -5,15 +5,6 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define ENTRY(kind, suffix) JOIN(JOIN(kind, FORMAT_NAME), suffix)
 
-#define PART_PARAMS(i)                                                                                                 \
-  const char *w##i, int n##i, const float *bias##i, float *y##i, int y_pitch##i, const int *y_row##i, int tiles##i,    \
-      int turned##i, int y_unit##i, int normed##i, const float *head_weight##i, float head_eps##i
-#define PART_ARGS(i)                                                                                                   \
-  Part {                                                                                                               \
-    w##i, n##i, bias##i, Rows{y##i, y_pitch##i, y_row##i}, tiles##i, turned##i, y_unit##i,                             \
-        HeadNorm { normed##i, head_weight##i, head_eps##i }                                                            \
-  }
-
 #define INPUT_NORM_PARAMS int x_normed, const float *x_weight, float x_eps
 #define INPUT_NORM                                                                                                     \
   InputNorm { x_normed, x_weight, x_eps }

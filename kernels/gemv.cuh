@@ -15,22 +15,9 @@
 #pragma once
 #include "gemv_sums.cuh"
 #include "norm.cuh"
-#include "rope.cuh"
+#include "parts.cuh"
 
 enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
-
-constexpr int PARTS = 4;
-
-struct Part {
-  const char *w;
-  int n;
-  const float *bias;
-  Rows y;
-  int tiles;
-  int turned;
-  int y_unit;  // values from one turned head to the next
-  HeadNorm norm;
-};
 
 // The norm of x's one row as it is staged; x is f32 then, and x_pitch still says what it becomes.
 struct InputNorm {
@@ -177,27 +164,6 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
 }
 
 // ---- where a warp is -----------------------------------------------------------------------------------------------
-struct Place {
-  int part;
-  int tile;  // within the part
-};
-
-__device__ __forceinline__ Place place_of(const GemvArgs &a, int tile) {
-  int part = 0;
-#pragma unroll
-  for (int p = 0; p < PARTS - 1; p++) {
-    if (part == p && p + 1 < a.parts && tile >= a.part[p].tiles) {
-      tile -= a.part[p].tiles;
-      part = p + 1;
-    }
-  }
-  return {part, tile};
-}
-
-// A field of the part a block is at, without indexing the parameters at run time.
-#define PART_FIELD(a, p, field) \
-  ((p) == 0 ? (a).part[0].field : (p) == 1 ? (a).part[1].field : (p) == 2 ? (a).part[2].field : (a).part[3].field)
-
 // Outputs that a warp computes together: of a gated pair each takes a row of both matrices.
 template <bool GLU, int N>
 constexpr int OUTPUTS = GLU ? N / 2 : N;

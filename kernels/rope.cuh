@@ -10,30 +10,41 @@ struct HeadNorm {
 
 constexpr int HELD_PAIRS = 4;  // pairs a lane keeps in registers: all of them where half <= 128
 
-// src and dst may be the same head: every value is read by the lane that writes it, after the norm has read them all.
+template <bool SHARED>
+__device__ __forceinline__ float head_value(const float *p) {
+  if constexpr (SHARED)
+    return *p;
+  else
+    return load_fresh(p);
+}
+
+// src and dst may be the same head: every value is read by the lane that writes it, after the norm has read them all. A
+// head in shared memory has at most 128 values.
+template <bool SHARED = false>
 __device__ __forceinline__ void turn_head(const float *src, float *dst, const float *cos, const float *sin, int hd,
                                           int half, const HeadNorm &norm) {
+  constexpr int HELD = SHARED ? HELD_PAIRS / 2 : HELD_PAIRS;
   const int lane = threadIdx.x & 31;
-  float low[HELD_PAIRS], high[HELD_PAIRS];
+  float low[HELD], high[HELD];
 #pragma unroll
-  for (int j = 0; j < HELD_PAIRS; j++) {
+  for (int j = 0; j < HELD; j++) {
     const int i = lane + 32 * j;
-    low[j] = i < half ? load_fresh(src + i) : 0.0f;
-    high[j] = i < half ? load_fresh(src + half + i) : 0.0f;
+    low[j] = i < half ? head_value<SHARED>(src + i) : 0.0f;
+    high[j] = i < half ? head_value<SHARED>(src + half + i) : 0.0f;
   }
   float inverse = 1.0f;
   if (norm.present) {
     float squares = 0.0f;
 #pragma unroll
-    for (int j = 0; j < HELD_PAIRS; j++) squares += low[j] * low[j] + high[j] * high[j];
+    for (int j = 0; j < HELD; j++) squares += low[j] * low[j] + high[j] * high[j];
 #pragma unroll 1
-    for (int i = lane + 32 * HELD_PAIRS; i < half; i += 32) {
-      const float a = load_fresh(src + i), b = load_fresh(src + half + i);
+    for (int i = lane + 32 * HELD; i < half; i += 32) {
+      const float a = head_value<SHARED>(src + i), b = head_value<SHARED>(src + half + i);
       squares += a * a + b * b;
     }
 #pragma unroll 1
     for (int i = 2 * half + lane; i < hd; i += 32) {
-      const float a = load_fresh(src + i);
+      const float a = head_value<SHARED>(src + i);
       squares += a * a;
     }
     inverse = 1.0f / sqrtf(warp_sum(squares) / float(hd) + norm.eps);
@@ -46,15 +57,16 @@ __device__ __forceinline__ void turn_head(const float *src, float *dst, const fl
     dst[half + i] = b * c + a * s;
   };
 #pragma unroll
-  for (int j = 0; j < HELD_PAIRS; j++) {
+  for (int j = 0; j < HELD; j++) {
     const int i = lane + 32 * j;
     if (i < half) turn(i, low[j], high[j]);
   }
 #pragma unroll 1
-  for (int i = lane + 32 * HELD_PAIRS; i < half; i += 32) turn(i, load_fresh(src + i), load_fresh(src + half + i));
+  for (int i = lane + 32 * HELD; i < half; i += 32)
+    turn(i, head_value<SHARED>(src + i), head_value<SHARED>(src + half + i));
 #pragma unroll 1
   for (int i = 2 * half + lane; i < hd; i += 32) {
-    const float a = load_fresh(src + i) * inverse;
+    const float a = head_value<SHARED>(src + i) * inverse;
     dst[i] = norm.weight == nullptr ? a : a * norm.weight[i];
   }
 }

@@ -18,6 +18,7 @@ from lanelink.lowering.launch_operands import (
 )
 from lanelink.lowering.selection.operands import Rows
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec
+from lanelink.passes.tensor_cores import Tail
 
 Product = launch.GemvOp | launch.GemmPartOp
 Products = launch.GemvOp | launch.GemmPartsOp
@@ -29,7 +30,7 @@ def gemv_spec(op: launch.GemvOp) -> GemvSpec:
     address, format, n = weights_of(op.w)
     part = GemvPart(address, n, placed(op, op.out), optional_address(op.bias))
     quant, per_warp = quantized(op.quant), optional_whole(op.per_warp)
-    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quant, per_warp=per_warp)
+    return GemvSpec(activation(op.x), format, k, m, (part,), quantized=quant, per_warp=per_warp, tail=tail_of(op))
 
 
 def gemm_parts_spec(op: launch.GemmPartsOp) -> GemvSpec:
@@ -45,7 +46,8 @@ def products_spec(op: Products, results: Sequence[Rows | None]) -> GemvSpec:
     for part, y in zip(parts_of(op), results, strict=True):
         weights, _, n = weights_of(part.w)
         parts.append(GemvPart(weights, n, y, optional_address(part.bias)))
-    return GemvSpec(activation(op.x), formats[0], k, m, tuple(parts), per_warp=optional_whole(op.per_warp))
+    per_warp = optional_whole(op.per_warp)
+    return GemvSpec(activation(op.x), formats[0], k, m, tuple(parts), per_warp=per_warp, tail=tail_of(op))
 
 
 def parts_of(op: Products) -> list[Product]:
@@ -74,7 +76,14 @@ def glu_spec(op: launch.GemvGluOp) -> GluSpec:
         y=None if op.out is None else rows(op.out),
         quantized=quantized(op.quant),
         per_warp=optional_whole(op.per_warp),
+        tail=tail_of(op),
     )
+
+
+def tail_of(op: Products | launch.GemvGluOp) -> Tail | None:
+    """How the last tiles of a product on tensor cores are shared."""
+    first, split = optional_whole(op.tail_from), optional_whole(op.tail_split)
+    return None if first is None or split is None else Tail(first, split)
 
 
 __all__ = ["gemm_parts_spec", "gemv_spec", "glu_spec", "parts_of", "products_spec"]

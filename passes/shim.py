@@ -16,6 +16,7 @@ from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
 from lanelink.passes.fits import misfit
 from lanelink.passes.latent_chunk import narrow_chunk
 from lanelink.passes.refusals import refusal
+from lanelink.passes.tensor_cores import wide_product
 
 
 class Answer(Enum):
@@ -51,7 +52,7 @@ class Shim:
 
     def fits(self, op: FusedOp) -> str | None:
         """Why the kernels of its class cannot run one fused op, or none."""
-        return misfit(op) or narrow_chunk(op)
+        return misfit(op) or narrow_chunk(op) or wide_product(op)
 
     def refuses(self, op: LiftedOp) -> str | None:
         """Why no kernel computes a lifted op, or none."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.cases import delta, latent, mixture_lists, norms, others, products, repack, units
+from lanelink.lowering.cases import delta, gemm, latent, mixture_lists, norms, others, products, repack, units
 from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, HEAD_SIZES, INPUTS, ROWS, widest, widths
@@ -23,6 +23,7 @@ def small() -> Iterator[Case]:
     yield from _small_rows_per_warp()
     yield from _small_folds()
     yield from _small_unnormed()
+    yield from gemm.small()
     yield from _small_rows()
     yield from small_attention()
     yield from small_sequences()
@@ -233,6 +234,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "rows-per-warp": _wide_rows_per_warp,
     "widest-products": _widest_products,
     "turned-products": _turned_products,
+    "products-of-many-rows": gemm.wide,
     "rows": _wide_rows,
     "attention": full_attention,
     "sequences": full_sequences,

@@ -360,21 +360,6 @@ class Memory:
         for k in range(size // width):
             shadow[index + k if k else index] = written
 
-    def copy(
-        self, to: Array, to_offset: int, source: Array, offset: int, size: int, given: Array, m: Array | None, at: int
-    ) -> None:
-        """cp.async: `size` bytes from global to shared memory, of which `given` are read and the rest are zero."""
-        tag = np.dtype("u4")
-        count = size // 4
-        if given.size != 1 or int(given.item()) not in (0, size):
-            raise self.site.error(at, None, f"expected cp.async of all or none of its {size} bytes")
-        if int(given.item()) == 0:
-            values: list[Array] = [np.zeros((1, 1), tag)] * count
-        else:
-            loaded = self.load("global", source, offset, tag, count, m, at, "weak")
-            values = loaded if isinstance(loaded, list) else [loaded]
-        self.store("shared", to, to_offset, tag, tuple(values), m, at, "weak")
-
 
 def _nearest_row(rows: Rows, address: int) -> str:
     if not rows.names:

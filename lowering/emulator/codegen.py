@@ -8,6 +8,7 @@ import numpy as np
 
 from lanelink.lowering.emulator import conversions, data, float_math, floats, integer_math, integers
 from lanelink.lowering.emulator import memory_instructions as memory
+from lanelink.lowering.emulator import tensor_instructions as tensor
 from lanelink.lowering.emulator import warp_instructions as warp
 from lanelink.lowering.emulator.emitter import Emitter, Program
 from lanelink.lowering.emulator.errors import PtxError
@@ -35,6 +36,7 @@ _ALONE: dict[str, Handler] = {
     **data.TABLE,
     **memory.TABLE,
     **warp.TABLE,
+    **tensor.TABLE,
 }
 
 
@@ -177,6 +179,9 @@ def _waits(
     register: tuple[int, int] | None = None
     for at in range(block.first, block.last):
         instruction = entry.body.instructions[at]
+        if instruction.opcode in tensor.TABLE:
+            waits.append((0xFFFFFFFF, at))
+            continue
         if instruction.guard is not None or instruction.opcode not in (
             "shfl",
             "vote",

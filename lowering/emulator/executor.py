@@ -12,15 +12,15 @@ import numpy as np
 from lanelink.lowering.emulator.codegen import CompiledBlock, CompiledEntry
 from lanelink.lowering.emulator.errors import EmulatorError
 from lanelink.lowering.emulator.flow import numbers_of
+from lanelink.lowering.emulator.tensors import Tensors
 from lanelink.lowering.emulator.types import Array
-from lanelink.lowering.emulator.warps import Warps
 
 Key = TypeVar("Key")
 
 _NONE: frozenset[int] = frozenset()
 
 
-class Wave(Warps):
+class Wave(Tensors):
     """The threads of a chunk, and where they are.
 
     `waiting` holds the groups that can run, by block; `parked` those that wait for other lanes of their warps; `barred`

@@ -154,9 +154,19 @@ def prefetch(e: Emitter, i: Instruction) -> None:
 
 
 def copy_async(e: Emitter, i: Instruction) -> None:
-    """cp.async is done at once; the waits for it have nothing left to wait for."""
-    if i.modifiers in (("async", "commit_group"), ("async", "wait_all"), ("async", "wait_group")):
-        return
+    """cp.async and what its groups are waited for by."""
+    match i.modifiers, i.operands:
+        case ("async", "commit_group"), ():
+            e.emit(f"X.end_copies({e.mask})")
+            return
+        case ("async", "wait_group"), (Immediate(kind="int", value=most),):
+            e.emit(f"X.wait_for_copies({most}, {e.mask}, {e.at})")
+            return
+        case ("async", "wait_all"), ():
+            e.emit(f"X.wait_for_copies(-1, {e.mask}, {e.at})")
+            return
+        case _:
+            pass
     m = Modifiers(e, i)
     if i.modifiers[:1] != ("async",) or m.need(("ca", "cg"), "a cache operator") not in ("ca", "cg"):
         raise e.error(f"expected an instruction that the emulator knows, got {i.text}")

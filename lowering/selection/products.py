@@ -186,15 +186,27 @@ def input_name(x: Input, format: Format) -> str:
     return "q8"
 
 
-def _checked(spec: GemvSpec | GluSpec) -> str:
-    """The module of a product's format; its sizes checked."""
+def checked(spec: GemvSpec | GluSpec) -> None:
+    """Checks a product's sizes, and its activation."""
     require(spec.m >= 1, "product rows", "at least 1", spec.m)
     block = spec.format.block_values
     require(spec.k >= 1 and spec.k % block == 0, "product width", f"a multiple of {block}", spec.k)
     if isinstance(spec.x, Unnormed):
         require(spec.m == 1, "product of a row it norms itself, rows", "1", spec.m)
         require(spec.k % 4 == 0, "product of a row it norms itself, width", "a multiple of 4", spec.k)
-    return MODULES[spec.format]
+    if isinstance(spec, GluSpec):
+        require(spec.n >= 1, "product outputs", "at least 1", spec.n)
+        some_result(spec.y, spec.quantized, "gated pair")
+
+
+def check_parts(spec: GemvSpec) -> None:
+    """Checks how many parts a product has, and that each has outputs."""
+    require(1 <= len(spec.parts) <= PARTS, "product parts", f"1 to {PARTS}", len(spec.parts))
+    for part in spec.parts:
+        require(part.n >= 1, "product outputs", "at least 1", part.n)
+    if isinstance(spec.then, RopeFold):
+        turns = spec.then.turns
+        require(len(turns) == len(spec.parts), "product's turns", f"one a part ({len(spec.parts)})", len(turns))
 
 
 def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
@@ -215,14 +227,9 @@ def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
 
 def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     """The call of products of one activation. Raises SelectionError for what no kernel runs."""
-    module = _checked(spec)
+    checked(spec)
     name = input_name(spec.x, spec.format)
-    require(1 <= len(spec.parts) <= PARTS, "product parts", f"1 to {PARTS}", len(spec.parts))
-    for part in spec.parts:
-        require(part.n >= 1, "product outputs", "at least 1", part.n)
-    if isinstance(spec.then, RopeFold):
-        turns = spec.then.turns
-        require(len(turns) == len(spec.parts), "product's turns", f"one a part ({len(spec.parts)})", len(turns))
+    check_parts(spec)
     # A quantized tile is one block of values.
     together = stored_rows(spec)
     passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * together)
@@ -230,12 +237,12 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     tiles = [-(-p.n // tile) for p in spec.parts]
     also = 4 * spec.parts[0].n if isinstance(spec.then, Norm) else 0
     laid = tiling(spec, sum(tiles), one_row_variant(spec, sum(tiles), chip.sms), chip, also)
-    parts = [_part(p, t, spec, i) for i, (p, t) in enumerate(zip(spec.parts, tiles, strict=True))]
-    parts += [_NO_PART] * (PARTS - len(parts))
+    parts = [part_arguments(p, t, spec, i) for i, (p, t) in enumerate(zip(spec.parts, tiles, strict=True))]
+    parts += [NO_PART] * (PARTS - len(parts))
     counters = laid.groups * (sum(tiles) if isinstance(spec.then, RopeFold) else 1)
     scratch = _scratch(spec, counters)
     return KernelCall(
-        module,
+        MODULES[spec.format],
         f"gemv_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
         (THREADS, 1, 1),
@@ -245,14 +252,14 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
             I32(len(spec.parts)),
             *(a for part in parts for a in part),
             *quantizing(spec.quantized, spec.parts[0].n, "product"),
-            *_residual(spec),
+            *residual_arguments(spec),
             *_after(spec, tile),
         ),
         scratch=scratch,
     )
 
 
-_NO_PART: tuple[Argument, ...] = (
+NO_PART: tuple[Argument, ...] = (
     Null(),
     I32(0),
     Null(),
@@ -268,7 +275,7 @@ _NO_PART: tuple[Argument, ...] = (
 )
 
 
-def _part(part: GemvPart, tiles: int, spec: GemvSpec, index: int) -> tuple[Argument, ...]:
+def part_arguments(part: GemvPart, tiles: int, spec: GemvSpec, index: int) -> tuple[Argument, ...]:
     """The kernel's PART_PARAMS of one part."""
     turn = spec.then.turns[index] if isinstance(spec.then, RopeFold) else None
     head = (part.weights, I32(part.n), optional(part.bias), *writing(part.y))
@@ -287,7 +294,7 @@ def _scratch(spec: GemvSpec, counters: int) -> tuple[Scratch, ...]:
     return words, Scratch(ScratchKind.PARTIALS, 4 * spec.m * sum(p.n for p in spec.parts))
 
 
-def _residual(spec: GemvSpec) -> tuple[Argument, Argument]:
+def residual_arguments(spec: GemvSpec) -> tuple[Argument, Argument]:
     """(rows, pitch) of what is added to the product; null where there is nothing."""
     if spec.residual is None:
         return Null(), I32(0)
@@ -320,14 +327,20 @@ def _after(spec: GemvSpec, tile: int) -> tuple[Argument, ...]:
             return I32(2), *waiting, counters, *NO_NORM, *_rotation(spec, fold, tile)
 
 
-def _rotation(spec: GemvSpec, fold: RopeFold, tile: int) -> tuple[Argument, ...]:
-    """The rotation's arguments: cos, sin, position, hd, half, and the tiles that hold whole heads."""
+def check_turns(spec: GemvSpec, fold: RopeFold) -> None:
+    """Checks that a product's turned parts are whole heads that land in rows."""
     turn = fold.rotation
     require(1 <= 2 * turn.half <= turn.hd <= 1024, "rotation", "2 * half <= head size <= 1024", (turn.half, turn.hd))
     for part, turned in zip(spec.parts, fold.turns, strict=True):
         require(part.y is not None, "product with a rotation", "rows for each part", "a part with none")
         if turned is not None:
             require(part.n % turn.hd == 0, "turned part's outputs", f"a multiple of the head size {turn.hd}", part.n)
+
+
+def _rotation(spec: GemvSpec, fold: RopeFold, tile: int) -> tuple[Argument, ...]:
+    """The rotation's arguments: cos, sin, position, hd, half, and the tiles that hold whole heads."""
+    check_turns(spec, fold)
+    turn = fold.rotation
     group = lcm(turn.hd, tile) // tile
     position = optional(turn.position)
     return turn.cos, turn.sin, position, I32(turn.hd), I32(turn.half), I32(group)
@@ -352,10 +365,8 @@ def pair_variant(spec: GluSpec, sms: int) -> Variant:
 
 def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     """The call of a gated pair. Raises SelectionError for what no kernel runs."""
-    module = _checked(spec)
+    checked(spec)
     name = input_name(spec.x, spec.format)
-    require(spec.n >= 1, "product outputs", "at least 1", spec.n)
-    some_result(spec.y, spec.quantized, "gated pair")
     variant = pair_variant(spec, chip.sms)
     passes, tiles = _pair_tiles(spec, variant)
     laid = tiling(spec, tiles, variant, chip)
@@ -364,7 +375,7 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
         passes, tiles = _pair_tiles(spec, laid.variant)
         laid = tiling(spec, tiles, laid.variant, chip)
     return KernelCall(
-        module,
+        MODULES[spec.format],
         f"glu_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
         (32 * laid.variant.warps, 1, 1),
@@ -393,4 +404,21 @@ def values(spec: ValuesSpec, chip: Chip) -> KernelCall:
     return KernelCall("values", "gemv_values", (-(-spec.n // 32), spec.m, 1), (THREADS, 1, 1), 0, arguments)
 
 
-__all__ = ["MODULES", "Tiling", "Variant", "gemv", "glu", "staged_bytes", "tiling", "variant_for"]
+__all__ = [
+    "MODULES",
+    "NO_PART",
+    "PARTS",
+    "STATIC_SHARED",
+    "Tiling",
+    "Variant",
+    "check_parts",
+    "check_turns",
+    "checked",
+    "gemv",
+    "glu",
+    "part_arguments",
+    "residual_arguments",
+    "staged_bytes",
+    "tiling",
+    "variant_for",
+]

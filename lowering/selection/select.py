@@ -9,6 +9,7 @@ from lanelink.lowering.selection import (
     attention,
     delta,
     elementwise,
+    gemm,
     heads,
     latent,
     moe,
@@ -45,8 +46,8 @@ from lanelink.lowering.selection.stream import StreamSpec
 from lanelink.lowering.selection.union import Spec
 
 SELECTIONS: dict[type[Spec], Callable[[Any, Chip], KernelCall]] = {
-    GemvSpec: products.gemv,
-    GluSpec: products.glu,
+    GemvSpec: gemm.product,
+    GluSpec: gemm.pair,
     GatherSpec: rows.gather,
     NormSpec: rows.norm,
     RopeSpec: rows.rope,

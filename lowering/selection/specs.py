@@ -12,6 +12,7 @@ from lanelink.dialects.formats import Format
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.selection.calls import Address
 from lanelink.lowering.selection.operands import HeadNorm, Quantized, Rows, Unnormed
+from lanelink.passes.tensor_cores import Tail
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class GemvSpec:
     `then` a Norm: one part, whose product is normed (and kept only where the part has a `y`). `then` a RopeFold: the
     turned parts' heads land in their `y` rotated. `quantized`: one part, its product quantized. `residual`: one part,
     rows added to its product where nothing follows. `per_warp`: rows of a matrix that a warp takes together, 1, 2 or 4;
-    two where none are given.
+    two where none are given. `tail`: of a product on tensor cores, how its last tiles are shared; None: they are not.
     """
 
     x: Rows | Quantized | Unnormed
@@ -92,13 +93,15 @@ class GemvSpec:
     quantized: Quantized | None = None
     residual: Rows | None = None
     per_warp: int | None = None
+    tail: Tail | None = None
 
 
 @dataclass(frozen=True)
 class GluSpec:
     """act(x · gate + gate_bias) * (x · up + up_bias), both [n, k] of one format.
 
-    `per_warp`: rows of each matrix that a warp takes together, 1 or 2; one where none are given.
+    `per_warp`: rows of each matrix that a warp takes together, 1 or 2; one where none are given. `tail` as of a
+    GemvSpec.
     """
 
     x: Rows | Quantized | Unnormed
@@ -114,6 +117,7 @@ class GluSpec:
     y: Rows | None = None
     quantized: Quantized | None = None
     per_warp: int | None = None
+    tail: Tail | None = None
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,7 @@ from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch.target import module_target
 from lanelink.passes.schedule.products import Product, product_of, products
-
-STREAMED_ROWS = 8
-"""Rows of x up to which a product streams its matrix; with more it is bound by its sums, and goes to tensor cores."""
-
-TILE_OUTPUTS, TILE_ROWS = 128, 64
-"""The outputs and the rows of x of a block's tile."""
-
-CHUNK = 128
-"""Inputs that a block sums between two loads into shared memory."""
+from lanelink.passes.tensor_cores import CHUNK, TILE_OUTPUTS, TILE_ROWS, Tail, for_tensor_cores
 
 LEAST_CHUNKS = 4
 """Chunks that a share of a tile has at least: fewer do not pay for adding the shares up."""
@@ -26,23 +18,16 @@ LEAST_CHUNKS = 4
 MOST_SHARES = 8
 
 
-@dataclass(frozen=True)
-class Tail:
-    """Tiles from number `first` on are shared by `split` blocks each, by inputs; those before are one block's."""
-
-    first: int
-    split: int
-
-
 def on_tensor_cores(product: Product) -> bool:
     """Whether a product is for tensor cores: many rows of integers by a format in blocks."""
-    return product.quantized and product.rows > STREAMED_ROWS
+    return for_tensor_cores(product.rows, product.quantized)
 
 
 def tiles_of(product: Product) -> int:
-    """The tiles of a product's result, over all of its matrices; a pair of matrices shares its tiles."""
-    down = -(-product.rows // TILE_ROWS)
-    return down * sum(-(-n // TILE_OUTPUTS) for n in product.outputs)
+    """The tiles of a product's result, over all of its matrices; a pair's are of as many outputs as they have rows of
+    each matrix."""
+    outputs = TILE_OUTPUTS // 2 if product.paired else TILE_OUTPUTS
+    return -(-product.rows // TILE_ROWS) * sum(-(-n // outputs) for n in product.outputs)
 
 
 def tail_of(tiles: int, chunks: int, sms: int) -> Tail | None:
@@ -80,4 +65,4 @@ class ScheduleTailsPass(ModulePass):
             each.tail_split = None if tail is None else IntegerAttr(tail.split, i64)
 
 
-__all__ = ["CHUNK", "ScheduleTailsPass", "Tail", "on_tensor_cores", "tail_of", "tiles_of"]
+__all__ = ["ScheduleTailsPass", "on_tensor_cores", "tail_of", "tiles_of"]

@@ -1,11 +1,11 @@
 // RUN: lanelink-opt %s -p schedule-tails --split-input-file | filecheck %s
 // RUN: lanelink-opt %s -p schedule-tails,schedule-tails --split-input-file | filecheck %s
 
-// 32 tiles of 132 multiprocessors are split by four; so are those of a pair, in a fold too, and the last 36 of 168 by
-// three; three parts of 32, 8 and 8 tiles by two.
+// 32 tiles of 132 multiprocessors are split by four, in a fold too, a pair's 64 by two, and the last 36 of 168 by three;
+// three parts of 32, 8 and 8 tiles by two.
 // CHECK-LABEL: func.func @splits
 // CHECK: launch.gemv({{.*}}) {tail_from = 0 : i64, tail_split = 4 : i64} covers [0]
-// CHECK: launch.gemv_glu({{.*}}) {act = #launch<act silu>, tail_from = 0 : i64, tail_split = 4 : i64} covers [1]
+// CHECK: launch.gemv_glu({{.*}}) {act = #launch<act silu>, tail_from = 0 : i64, tail_split = 2 : i64} covers [1]
 // CHECK: launch.fold() {
 // CHECK:   launch.gemv({{.*}}) {tail_from = 0 : i64, tail_split = 4 : i64} covers [2]
 // CHECK:   launch.norm({{.*}}) {cols = 4096 : i64, eps = 1.000000e-06 : f32} covers [3]

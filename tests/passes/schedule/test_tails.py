@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lanelink.dialects.formats import Format
 from lanelink.passes.schedule.products import Product
-from lanelink.passes.schedule.tails import LEAST_CHUNKS, MOST_SHARES, Tail, on_tensor_cores, tail_of, tiles_of
+from lanelink.passes.schedule.tails import LEAST_CHUNKS, MOST_SHARES, on_tensor_cores, tail_of, tiles_of
+from lanelink.passes.tensor_cores import Tail
 
 WIDE = Product(Format.Q8_0, quantized=True, k=4096, rows=64, outputs=(4096,))
 
@@ -20,6 +21,11 @@ def test_many_rows_of_integers_are_for_tensor_cores() -> None:
     assert on_tensor_cores(replace(WIDE, rows=9))
     assert not on_tensor_cores(replace(WIDE, rows=8))
     assert not on_tensor_cores(replace(WIDE, quantized=False))
+
+
+def test_a_pairs_tiles_have_half_as_many_outputs() -> None:
+    assert tiles_of(replace(WIDE, outputs=(4097,), paired=True)) == 65
+    assert tiles_of(replace(WIDE, rows=65, outputs=(64,), paired=True)) == 2
 
 
 @pytest.mark.parametrize(
