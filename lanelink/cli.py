@@ -26,9 +26,7 @@ from lanelink.backends import BACKENDS, open_backend, wake
 from lanelink.bench import Options, Report, bench, shape_names
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
-from lanelink.dialects.driver import StepOp
 from lanelink.dialects.formats import Format
-from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.dialects.tgraph.step import step_function
 from lanelink.explain import explain
@@ -40,10 +38,10 @@ from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.phases import Phases
-from lanelink.pipeline import Schedule
+from lanelink.pipeline import Schedule, lowered_form
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
-from lanelink.write import write_whole
+from lanelink.write import check_place, write_whole
 
 SCHEDULED = [field.name.replace("_", "-") for field in fields(Schedule)]
 """Passes of the schedule that can be left out."""
@@ -186,9 +184,7 @@ def read_module(path: Path) -> ModuleOp:
 
 def _check_level(module: ModuleOp, path: Path) -> None:
     """InputError naming the file where a module holds no step of tensors."""
-    found = "driver calls (level 4)" if any(isinstance(op, StepOp) for op in module.ops) else None
-    if any(LIFTED in op.attributes for op in module.ops):
-        found = "launches (level 3)"
+    found = lowered_form(module)
     if found is not None:
         raise InputError(f"{path}: expected a step of tensors, as `lanelink import` writes it, got {found}")
     try:
@@ -207,6 +203,8 @@ def _bench(options: argparse.Namespace) -> None:
         profile=options.profile or options.html is not None,
         schedule=Schedule(**{name.replace("-", "_"): False for name in options.without}),
     )
+    if options.html is not None:
+        check_place(options.html)
     with _bar("measuring", len(options.shapes)) as measuring:
         reports: list[Report] = []
         for shape in options.shapes:

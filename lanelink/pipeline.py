@@ -8,8 +8,12 @@ from enum import Enum
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.collector import collector_off
+from lanelink.dialects.driver import StepOp
+from lanelink.dialects.launch.step import LIFTED
+from lanelink.dialects.tgraph.step import step_function, verify_arguments
 from lanelink.lowering.launch_to_driver import LowerToDriverPass
 from lanelink.passes.fuse import FusePass
 from lanelink.passes.legalize_shim import LegalizeShimPass
@@ -92,6 +96,25 @@ def passes(level: Level = Level.DRIVER, schedule: Schedule | None = None) -> lis
     return [each() for each in PASSES[: level.value] if each not in left_out]
 
 
+def lowered_form(module: ModuleOp) -> str | None:
+    """What a module holds that is lowered past tensors; None of one that is not."""
+    if any(isinstance(op, StepOp) for op in module.ops):
+        return "driver calls (level 4)"
+    return "launches (level 3)" if any(LIFTED in op.attributes for op in module.ops) else None
+
+
+def check_entry(module: ModuleOp, level: Level = Level.DRIVER) -> None:
+    """
+    What a module must be to be lowered to `level`: a step of tensors, and to be run with nothing among its arguments
+    that a decoding loop does not know. Raises PassFailedException or VerifyException.
+    """
+    found = lowered_form(module)
+    if found is not None:
+        raise PassFailedException(f"lanelink: expected a step of tensors (level 1 or 2), got {found}")
+    if level is Level.DRIVER:
+        verify_arguments(step_function(module))
+
+
 def lower(module: ModuleOp, level: Level = Level.DRIVER, schedule: Schedule | None = None) -> ModuleOp:
     """
     A copy of a level-1 module brought down to `level`, verified after every pass, all of the schedule's by default.
@@ -102,6 +125,7 @@ def lower(module: ModuleOp, level: Level = Level.DRIVER, schedule: Schedule | No
         lowered = module.clone()
         ctx = Context()
         verify_module(lowered)
+        check_entry(lowered, level)
         for each in passes(level, schedule):
             each.apply(ctx, lowered)
             verify_module(lowered)
@@ -130,6 +154,7 @@ class LanelinkPass(ModulePass):
         return passes(schedule=Schedule(**{field.name: getattr(self, field.name) for field in fields(Schedule)}))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_entry(op)
         with collector_off():
             for each in self.passes():
                 each.apply(ctx, op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Generator
@@ -17,6 +18,19 @@ def write_whole(path: Path, text: str) -> None:
     """
     with whole_file(path) as stream:
         stream.write(text.encode())
+
+
+def check_place(path: Path) -> None:
+    """Raises OSError, which names `path`, where `write_whole` could not write there; for what takes long to make."""
+    target = path.resolve()
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.is_file() or not target.exists():
+            with tempfile.TemporaryFile(dir=target.parent):
+                pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 @contextmanager

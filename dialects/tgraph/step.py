@@ -128,6 +128,17 @@ def _carries(func: FuncOp, where: str, states: dict[int, str]) -> dict[int, int]
     return carries
 
 
+def verify_arguments(func: FuncOp) -> None:
+    """Checks that a decoding loop knows what to give a step for each argument: ids, a position, or a state."""
+    io = step_io(func)
+    known = {io.token, io.position, *io.states}
+    for k, argument in enumerate(func.body.block.args):
+        if k not in known:
+            reader = next((use.operation for use in argument.uses), func)
+            message = f"step @{func.sym_name.data} argument {k}: expected {TOKEN}, {POSITION} or {STATE}"
+            raise VerifyException(located(reader, f"{message}, got {argument.type} without any"))
+
+
 def step_return(func: FuncOp) -> ReturnOp:
     """The return of a step."""
     last = func.body.block.last_op

@@ -135,18 +135,19 @@ def generate(
     """`n` greedy ids after `prompt_ids`, which are fed one by one; the backend is reset first.
 
     `progress` is called with the number of steps done after every step, `chosen` with each id as it is known. Raises
-    BackendError for an empty prompt, an id outside the vocabulary, a step of several rows, and a context shorter than
-    the prompt and `n` together.
+    BackendError for an empty prompt, an id outside the vocabulary, a step of several rows, and a context without
+    room for the prompt and all but the last of the `n`, which no step reads.
     """
     shape = backend.shape
     if shape.rows != 1:
         raise BackendError(f"generate: expected a step of 1 row, got {shape.rows}")
     if not prompt_ids or n < 0:
         raise BackendError(f"generate: expected a prompt and n of at least 0, got {len(prompt_ids)} ids and n {n}")
-    if shape.context is not None and shape.context < len(prompt_ids) + n:
+    fed_back = max(0, n - 1)
+    if shape.context is not None and shape.context < len(prompt_ids) + fed_back:
         raise BackendError(
-            f"generate: expected a context of at least {len(prompt_ids) + n} ({len(prompt_ids)} of prompt, {n} more), "
-            f"got {shape.context}"
+            f"generate: expected a context of at least {len(prompt_ids) + fed_back} ({len(prompt_ids)} of prompt, "
+            f"{fed_back} chosen), got {shape.context}"
         )
     _check_ids(shape, prompt_ids)
     report, tell = progress or _silent, chosen or _silent

@@ -231,31 +231,47 @@ def check_request(step: Step, ids: Sequence[int], count: int) -> None:
         raise ScriptError(f"expected a step of 1 row, got {step.rows}: drive it through Device")
     if not ids or count < 1:
         raise ScriptError(f"expected an id and a count of at least 1, got {len(ids)} ids and {count}")
-    if step.context is not None and len(ids) + count > step.context:
-        raise ScriptError(f"expected {len(ids)} ids and {count} more to fit a context of {step.context}")
+    # The last id that is chosen is read by no step.
+    if step.context is not None and len(ids) + count - 1 > step.context:
+        raise ScriptError(f"expected {len(ids)} ids and {count - 1} of those chosen to fit a context of {step.context}")
     most = 2**31 if step.vocabulary is None else step.vocabulary
     for id in ids:
         if not 0 <= id < most:
             raise ScriptError(f"expected ids of 0 to {most - 1}, got {id}")
 
 
+def number(text: str) -> int:
+    """A whole number of an argument; ArgumentTypeError, which ends the program with exit code 2, for anything else."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"expected a whole number of at most 18 digits, got {text[:40]!r}")
+    return int(text)
+
+
+def count_of(text: str) -> int:
+    """As `number`, of at least 1."""
+    if number(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
+    return number(text)
+
+
+def numbers(text: str) -> list[int]:
+    """As `number`, between commas."""
+    return [number(part.strip()) for part in text.split(",")]
+
+
 def main(step: Step, folder: Path, arguments: Sequence[str] | None = None) -> int:
-    """The script's command line; 0, or 1 with one line on stderr."""
+    """The script's command line; 0, or 1 with one line on stderr. Bad usage ends the program with 2."""
     parser = argparse.ArgumentParser(description="Decodes greedily with the step of this script.")
-    parser.add_argument("--ids", required=True, metavar="1,2,3", help="the prompt's token ids")
-    parser.add_argument("-n", type=int, required=True, metavar="N", help="tokens to generate")
-    parser.add_argument("--device", type=int, default=0, metavar="K")
+    parser.add_argument("--ids", type=numbers, required=True, metavar="1,2,3", help="the prompt's token ids")
+    parser.add_argument("-n", type=count_of, required=True, metavar="N", help="tokens to generate")
+    parser.add_argument("--device", type=number, default=0, metavar="K")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     try:
-        try:
-            ids = [int(part) for part in options.ids.split(",")]
-        except ValueError:
-            raise ScriptError(f"--ids: expected whole numbers between commas, got {options.ids[:40]!r}") from None
-        check_request(step, ids, options.n)
+        check_request(step, options.ids, options.n)
         device = Device(step, folder, options.device)
         begun = time.perf_counter()
-        made = list(generate(device, step, ids, options.n))
+        made = list(generate(device, step, options.ids, options.n))
         seconds = time.perf_counter() - begun
     except (ScriptError, OSError) as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from lanelink.dialects.driver import StepOp
 from lanelink.dialects.launch import AllocOp
 from lanelink.dialects.launch.step import LIFTED, verify_linked
 from lanelink.dialects.launch.target import module_target
@@ -35,6 +36,10 @@ class LinkPass(ModulePass):
     """What makes the shim of the module's target. A compiler with a lane of its own overrides it in a subclass."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if any(isinstance(each, StepOp) for each in op.ops):
+            raise PassFailedException(
+                f"{self.name}: expected a step of tensors, got driver calls: it is lowered already"
+            )
         func = step_function(op)
         if LIFTED in func.attributes:
             message = f"{self.name}: expected a step of tensors, got launches: it is linked already"

@@ -148,3 +148,21 @@ def test_the_command_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == 2
     assert main(["bench", "qwen3-8b", "--format", Format.Q8_0.value, "--tokens", "600"]) == 1
     assert "lanelink: qwen3-8b: --context: expected room for 600 tokens" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_told_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured: list[str] = []
+
+    def measure(shape: str, options: Options) -> Report:
+        measured.append(shape)
+        return report()
+
+    monkeypatch.setattr("lanelink.cli.bench", measure)
+    for place, reason in ((tmp_path / "none" / "page.html", "No such file"), (tmp_path, "Is a directory")):
+        assert main(["bench", "qwen3-8b", "--html", str(place)]) == 1
+        assert f"lanelink: {place}: {reason}" in capsys.readouterr().err
+    assert not measured and list(tmp_path.iterdir()) == []
+    assert main(["bench", "qwen3-8b", "--html", str(tmp_path / "page.html")]) == 0
+    assert measured == ["qwen3-8b"] and [path.name for path in tmp_path.iterdir()] == ["page.html"]

@@ -70,7 +70,7 @@ def test_the_step_names_where_each_op_comes_from(step: Path) -> None:
 
 
 def test_a_table_too_short_for_the_tokens(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(step, "--ids", "1,2,3", "-n", "126") == 1
+    assert run(step, "--ids", "1,2,3", "-n", "127") == 1
     fails(capsys, "129", "128")
 
 

@@ -117,10 +117,21 @@ def test_a_full_context_is_refused():
         loaded.step(3)
 
 
+def test_the_last_chosen_id_takes_no_room():
+    """Two of prompt and two chosen: the last is read by no step."""
+    loaded = backend(context=3)
+    assert generate(loaded, [1, 2], 2) == generate(backend(context=9), [1, 2], 2)
+    assert loaded.position == 3
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda b: generate(b, [1] * 20, 13), r"a context of at least 33 \(20 of prompt, 13 more\), got 32"),
+        (
+            lambda b: generate(b, [1] * 20, 14),
+            r"a context of at least 33 \(20 of prompt, 13 chosen\), got 32",
+        ),
+        (lambda b: generate(b, [1] * 33, 0), r"a context of at least 33 \(33 of prompt, 0 chosen\), got 32"),
         (lambda b: generate(b, [], 1), r"expected a prompt and n of at least 0, got 0 ids and n 1"),
         (lambda b: generate(b, [1], -1), r"expected a prompt and n of at least 0, got 1 ids and n -1"),
         (lambda b: generate(b, [1, 256], 1), r"token id: expected 0 to 255, got 256"),

@@ -93,10 +93,8 @@ def test_the_weights_lie_as_the_device_holds_them(written: Path, lowered: Any) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--ids", "1,x", "-n", "1"), "--ids: expected whole numbers between commas, got '1,x'"),
         (("--ids", "1,256", "-n", "1"), "expected ids of 0 to 255, got 256"),
-        (("--ids", "1", "-n", "0"), "expected an id and a count of at least 1, got 1 ids and 0"),
-        (("--ids", "1,2", "-n", "31"), "expected 2 ids and 31 more to fit a context of 32"),
+        (("--ids", "1,2", "-n", "32"), "expected 2 ids and 31 of those chosen to fit a context of 32"),
     ],
 )
 def test_requests_it_refuses(
@@ -104,6 +102,24 @@ def test_requests_it_refuses(
 ) -> None:
     assert run(*arguments) == 1
     assert capsys.readouterr().err == f"step.py: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--ids", "1,x", "-n", "1"), "argument --ids: expected a whole number of at most 18 digits, got 'x'"),
+        (("--ids", "", "-n", "1"), "argument --ids: expected a whole number of at most 18 digits, got ''"),
+        (("--ids", "1", "-n", "0"), "argument -n: expected a whole number of at least 1, got 0"),
+        (("--ids", "1", "-n", "-3"), "argument -n: expected a whole number of at most 18 digits, got '-3'"),
+        (("--ids", "1", "-n", "1", "--device", "gpu"), "argument --device: expected a whole number"),
+        (("-n", "1"), "the following arguments are required: --ids"),
+    ],
+)
+def test_bad_usage(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert run(*arguments) == 2
+    assert f"step.py: error: {message}" in capsys.readouterr().err
 
 
 def test_files_beside_it_that_are_not_its_own(
