@@ -3,16 +3,24 @@
 #include "attention.cuh"
 #include "sequences.cuh"
 
+// The step's own keys, and what turns them and the queries; a launch of several sequences turns none.
+#define TURN_PARAMS                                                                                                   \
+  int turned, const float *k, int k_pitch, int q_normed, const float *q_weight, float q_eps, int k_normed,            \
+      const float *k_weight, float k_eps, const float *cos, const float *sin, int half
+
 #define ATTENTION(name, ...)                                                                                          \
   extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, Form<__VA_ARGS__>::BLOCKS_TOGETHER) name(   \
       const float *q, int q_pitch, int q_unit, const float *keys, int key_pitch, const float *values,                 \
-      int value_pitch, int value_unit, const int *position, int early, int m, int head, const float *q_tail,          \
+      int value_pitch, int value_unit, const int *position, int early, int m, TURN_PARAMS, int head,        \
+      const float *q_tail,                                                                                            \
       int q_tail_pitch, const float *tail, int tail_pitch, int heads, int group, int block_heads, int block_rows,     \
       int hd, int vd, int window, const float *sinks, float scale, int splits, int join, float *partials,             \
       u32 *counters, const float *gate, int gate_pitch, int gate_act, float *y, int y_pitch, const int *y_row,        \
       QUANTIZED_PARAMS) {                                                                                             \
+    const HeadTurns turns{turned, k, k_pitch, HeadNorm{q_normed, q_weight, q_eps},                                    \
+                          HeadNorm{k_normed, k_weight, k_eps}, cos, sin, half};                                       \
     const AttentionArgs a{q, q_pitch, q_unit, keys, key_pitch, values, value_pitch, value_unit, position, early, m,   \
-                          head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads, block_rows, hd,    \
+                          turns, head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads, block_rows, hd,    \
                           vd, window, sinks, scale, splits, join, partials, counters, gate, gate_pitch, gate_act,     \
                           Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(heads * vd), int(blockIdx.z), int(gridDim.z)};     \
     attention<Form<__VA_ARGS__>>(a);                                                                                  \
@@ -36,7 +44,8 @@ struct Sequence {
 #define ATTENTION_SEQUENCES(name, ...)                                                                                \
   extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, 1) name(                                   \
       EACH_SEQUENCE(SEQUENCE_PARAMS), int q_pitch, int q_unit, int key_pitch, int value_pitch, int value_unit,        \
-      int early, int m, int head, const float *q_tail, int q_tail_pitch, const float *tail, int tail_pitch,           \
+      int early, int m, TURN_PARAMS, int head, const float *q_tail, int q_tail_pitch, const float *tail,              \
+      int tail_pitch,                                                                                                 \
       int heads, int group, int block_heads, int block_rows, int hd, int vd, int window, const float *sinks,          \
       float scale, int splits, int join, float *partials, u32 *counters, int gate_pitch, int gate_act, int y_pitch,   \
       const int *y_row, int q_planes, int q_rows, const int *q_row, int row_blocks) {                                 \
@@ -45,8 +54,9 @@ struct Sequence {
     ONE_OF(number, SEQUENCE)                                                                                          \
     const long long states = (long long)row_blocks * block_rows * heads * splits * (vd + 2);                          \
     const AttentionArgs a{s.q, q_pitch, q_unit, s.keys, key_pitch, s.values, value_pitch, value_unit, s.position,     \
-                          early, m, head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads,          \
-                          block_rows, hd, vd, window, sinks, scale, splits, join, partials + number * states,         \
+                          early, m, HeadTurns{}, head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group,          \
+                          block_heads, block_rows, hd, vd, window, sinks, scale, splits, join,                        \
+                          partials + number * states,                                                                 \
                           counters + number * row_blocks * gridDim.x, s.gate, gate_pitch, gate_act,                   \
                           Rows{s.y, y_pitch, y_row},                                                                  \
                           QuantizedRows{Quantized{s.quantized, q_planes, q_rows, heads * vd}, s.q_first, q_row},      \

@@ -18,56 +18,124 @@
 #pragma once
 #include "attention_join.cuh"
 
-// ---- the kernel -----------------------------------------------------------------------------------------------------
-// The block's queries into shared memory, [QUERIES][hd]; those that are not there are zeros.
-template <class F>
-__device__ __forceinline__ void hold_queries(const AttentionArgs &a, const Range &r, float *q) {
-  const int head0 = blockIdx.x * a.block_heads;
-  for (int i = threadIdx.x; i < F::QUERIES * a.hd; i += F::THREADS) {
-    const int g = i / a.hd, c = i - g * a.hd, row = r.row0 + g / a.block_heads, head = head0 + g % a.block_heads;
-    float v = 0.0f;
-    if (g < a.block_heads * a.block_rows && row < a.m) {
-      const float *from = a.q + (long long)a.q_pitch * row + (long long)a.q_unit * head + c;
-      if constexpr (F::TAILED)
-        if (c >= a.head)
-          from = a.q_tail + (long long)a.q_tail_pitch * row + (long long)(a.hd - a.head) * head + c - a.head;
-      v = *from;
-    }
-    q[i] = v;
-  }
-}
+// ---- queries --------------------------------------------------------------------------------------------------------
+// One head that a warp brings into shared memory: query number `number` of the block, or behind those one of the step's
+// own keys, where the block's split sees it.
+struct Head {
+  bool there;
+  int row, head;  // of the step; of the queries or of the key heads
+  bool key;
+  int slot;  // of shared memory, in heads
+};
 
 template <class F>
+__device__ __forceinline__ Head head_of(const AttentionArgs &a, const Range &r, int split, int number) {
+  const int queries = a.block_heads * a.block_rows, head0 = blockIdx.x * a.block_heads;
+  if (number < queries) {
+    const int line = number / a.block_heads, row = r.row0 + line;
+    return Head{row < a.m, row, head0 + number - line * a.block_heads, false, number};
+  }
+  const int row = number - queries;
+  const bool seen = a.turns.present && row < min(a.m, r.row0 + a.block_rows) &&
+                    ((r.position + row) / F::TILE - r.first_tile) % a.splits == split;
+  return Head{seen, row, head0 / a.group, true, F::QUERIES + row};
+}
+
+// Whether a block stores one of the step's own keys that it turns: of those that do, the one of the key head's first
+// queries and of the key's own row.
+__device__ __forceinline__ bool stores(const AttentionArgs &a, const Range &r, const Head &h) {
+  return h.key && blockIdx.x * a.block_heads == h.head * a.group && h.row >= r.row0;
+}
+
+// Field by field: a choice between two structures would put the arguments into local memory.
+__device__ __forceinline__ HeadNorm norm_of(const AttentionArgs &a, const Head &h) {
+  const HeadTurns &t = a.turns;
+  return HeadNorm{h.key ? t.k_norm.present : t.q_norm.present, h.key ? t.k_norm.weight : t.q_norm.weight,
+                  h.key ? t.k_norm.eps : t.q_norm.eps};
+}
+
+template <int MOST>
+__device__ __forceinline__ void prepare_head(const AttentionArgs &a, const Range &r, const Head &h, float *q,
+                                             Turned<MOST> &t) {
+  if (h.there) t.prepare(a.turns, norm_of(a, h), r.position + h.row, a.hd, q + h.slot * a.hd);
+}
+
+template <int MOST>
+__device__ __forceinline__ void turn_head(const AttentionArgs &a, const Range &r, const Head &h, float *q,
+                                          Turned<MOST> &t) {
+  if (!h.there) return;
+  const float *src = h.key ? a.turns.k + (long long)a.turns.k_pitch * h.row + a.hd * h.head
+                           : a.q + (long long)a.q_pitch * h.row + a.q_unit * h.head;
+  float *table = const_cast<float *>(a.keys) + (long long)a.key_pitch * (r.position + h.row) + a.hd * h.head;
+  t.load(a.turns, src, a.hd);
+  t.finish(a.turns, norm_of(a, h), a.hd, q + h.slot * a.hd, stores(a, r, h) ? table : nullptr);
+}
+
+// A query as it is.
+template <class F>
+__device__ __forceinline__ void hold_query(const AttentionArgs &a, const Head &h, float *q) {
+  if (h.key || !h.there) return;
+  const float *src = a.q + (long long)a.q_pitch * h.row + (long long)a.q_unit * h.head;
+  const float *tail = a.q_tail + (long long)a.q_tail_pitch * h.row + (a.hd - a.head) * h.head - a.head;
+#pragma unroll 4
+  for (int c = threadIdx.x & 31; c < a.hd; c += 32) q[h.slot * a.hd + c] = F::TAILED && c >= a.head ? tail[c] : src[c];
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+template <class F>
 __device__ __forceinline__ void attention(const AttentionArgs &a) {
-  float *q = reinterpret_cast<float *>(dynamic_shared);
-  float *scratch = q + F::QUERIES * a.hd, *states = scratch + F::WARPS * F::SCRATCH;
-  const int warp = threadIdx.x >> 5, split = blockIdx.y, kv = blockIdx.x * a.block_heads / a.group;
-  const Tables t{a.keys + (long long)kv * (F::TAILED ? a.head : a.hd), a.values + (long long)kv * a.value_unit};
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, split = blockIdx.y;
+  const int head0 = blockIdx.x * a.block_heads, kv = head0 / a.group;
+  const bool turns = F::TURNS && a.turns.present;
+  // The block's queries, [QUERIES][hd], then the step's own keys where they are turned here.
+  float *q = reinterpret_cast<float *>(dynamic_shared), *own = q + F::QUERIES * a.hd;
+  float *scratch = own + (turns ? a.m * a.hd : 0), *states = scratch + F::WARPS * F::SCRATCH;
   let_next_start();
   int position = 0;
 #if __CUDA_ARCH__ >= 900
-  if (a.early) {
-    position = load_position(a.position);
-    const Range r = range_of<F>(a, position);
-    ask_for_unit<F>(a, t, first_unit<F>(a, r, split, warp), r.past);
-  }
-  wait_for_previous();
-  if (!a.early) position = load_position(a.position);
-#else
-  position = load_position(a.position);
+  if (a.early == EARLY_NOTHING) wait_for_previous();
 #endif
+  position = load_position(a.position);
   const Range r = range_of<F>(a, position);
+  const int settled = a.early == EARLY_TABLES ? position : 0;  // the tables' rows before it are there already
+  Tables t{a.keys + (long long)kv * (F::TAILED ? a.head : a.hd), a.values + (long long)kv * a.value_unit, own,
+           turns ? position : MOST_ROWS};
+  int first = first_unit<F>(a, r, split, warp);
+  Unit<F> x;
+  load_keys<F>(x, a, t, first, first, min(settled, r.past), 0);
+  load_unit_values<F>(x, a, t, first, first, min(settled, r.past));
+#if __CUDA_ARCH__ >= 900
+  if (a.early == EARLY_POSITION) ask_for_unit<F>(a, t, first, r.past);
+#endif
+  Head h = head_of<F>(a, r, split, warp);
+  Turned<F::WIDEST> head;
+  if constexpr (F::TURNS)
+    if (turns) prepare_head(a, r, h, q, head);
+  if (warp < F::QUERIES && (h.key || !h.there))
+    for (int c = lane; c < a.hd; c += 32) q[warp * a.hd + c] = 0.0f;
+  const Place at(a, r, head0, a.block_heads, COLUMNS * threadIdx.x);
+  const Scorer<F> me(a, r);
+#if __CUDA_ARCH__ >= 900
+  if (a.early != EARLY_NOTHING) wait_for_previous();
+#endif
   if (split >= r.active) return;
 
-  Unit<F> x;
-  int first = first_unit<F>(a, r, split, warp);
-  if (first < r.past) load_unit<F>(x, a, t, first, r.past);
-  hold_queries<F>(a, r, q);
-  const int head0 = blockIdx.x * a.block_heads;
-  const Place at(a, r, head0, a.block_heads, COLUMNS * threadIdx.x);
+  if (first + F::UNIT > settled) {
+    load_unit_values<F, false>(x, a, t, first, settled, r.past);
+    if (!turns) load_keys<F, false>(x, a, t, first, settled, r.past, 0);
+  }
+  if constexpr (F::TURNS) {
+    if (turns) {
+      turn_head(a, r, h, q, head);
+      h = head_of<F>(a, r, split, warp + F::WARPS);
+      prepare_head(a, r, h, q, head);
+      turn_head(a, r, h, q, head);
+    }
+  }
+  if (!turns) hold_query<F>(a, h, q);
   __syncthreads();
+  if (turns && first + F::UNIT > settled) load_keys<F, false>(x, a, t, first, settled, r.past, 0);
 
-  const Scorer<F> me(a, r);
   State<F> s;
   s.peak = LOWEST, s.sum = 0.0f;
 #pragma unroll
@@ -80,7 +148,9 @@ __device__ __forceinline__ void attention(const AttentionArgs &a) {
   while (first < r.past) {
     add_unit<F>(s, x, a, t, me, first, r.past, reinterpret_cast<const float4 *>(q), scratch + warp * F::SCRATCH);
     first += F::TILE * a.splits;
-    if (first < r.past) load_unit<F>(x, a, t, first, r.past);
+    if (first >= r.past) break;
+    load_keys<F>(x, a, t, first, first, r.past, 0);
+    load_unit_values<F>(x, a, t, first, first, r.past);
   }
   const int blocks = a.join == 1 ? 1 : gridDim.x;
   const bool alone = blocks * r.active == 1;

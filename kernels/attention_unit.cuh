@@ -1,7 +1,7 @@
 // What attention's kernels are built for and take, which positions a block has, and how a warp adds a unit of them to
 // its state (attention.cuh says how these come together).
 #pragma once
-#include "common.cuh"
+#include "attention_turn.cuh"
 
 constexpr int TEAM = 8;             // lanes that share a position's key
 constexpr int TEAMS = 32 / TEAM;    // positions that the teams of a warp score together
@@ -9,6 +9,7 @@ constexpr int KEY_LOADS = 4;        // 16-byte loads of a key that a lane has in
 constexpr int KEY_CHUNK = TEAM * KEY_LOADS;
 constexpr int SPLITS_HELD = 16;     // splits whose values a thread has in flight
 constexpr int COLUMNS = 2;          // of a query, next to each other, that a thread joins
+constexpr int MOST_ROWS = 0x7fffffff;
 constexpr float LOWEST = -3.0e38f;
 constexpr float LOG2E = 1.4426950408889634f;
 
@@ -18,6 +19,8 @@ template <int QUERIES_, int VECTOR_, int PARTS_, int WARPS_, int GROUPS_, bool T
 struct Form {
   static constexpr int QUERIES = QUERIES_, VECTOR = VECTOR_, PARTS = PARTS_, WARPS = WARPS_, GROUPS = GROUPS_;
   static constexpr bool TAILED = TAILED_;
+  static constexpr int WIDEST = 32 * VECTOR * PARTS;  // value head, and head of a query that is turned
+  static constexpr bool TURNS = !TAILED && WIDEST <= 256 && (VECTOR == 4 || PARTS == 1);  // whether it turns them
   static constexpr int THREADS = 32 * WARPS;
   static constexpr int UNIT = TEAMS * GROUPS;     // positions a warp takes together
   static constexpr int SCORES = GROUPS * QUERIES;  // a team's scores: a power of two, at most one a lane
@@ -29,6 +32,9 @@ struct Form {
   static constexpr int SCRATCH = QUERIES * (UNIT + 4);       // a warp's weights, and what each query keeps
 };
 
+// What may be read before the launch ahead has ended: nothing; the position; the tables' rows before it as well.
+enum Early { EARLY_NOTHING, EARLY_POSITION, EARLY_TABLES };
+
 struct AttentionArgs {
   // One sequence's step: rows of queries, the tables they attend to, and what gates them.
   const float *q;
@@ -38,8 +44,9 @@ struct AttentionArgs {
   const float *values;
   int value_pitch, value_unit;  // from row to row, from key head to key head
   const int *position;
-  int early;  // whether nothing ahead in the step writes the position
+  int early;  // EARLY_...: what nothing ahead in the step writes
   int m;
+  HeadTurns turns;  // of the queries, and of the step's own keys, where they come as they were before
   // TAILED: a key's and a query's first `head` values lie as above, the others here.
   int head;
   const float *q_tail;
@@ -80,16 +87,16 @@ __device__ __forceinline__ int load_position(const int *p) {
   return v;
 }
 
-template <int V>
+template <int V, bool ZEROS>
 __device__ __forceinline__ void load_values(float (&v)[V], const float *p, bool inside) {
 #pragma unroll
-  for (int i = 0; i < V; i++) v[i] = 0.0f;
+  for (int i = 0; ZEROS && i < V; i++) v[i] = 0.0f;
   if (!inside) return;
   if constexpr (V == 4) {
-    const float4 x = *reinterpret_cast<const float4 *>(p);
+    const float4 x = load_fresh4(p);
     v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
   } else {
-    const float2 x = *reinterpret_cast<const float2 *>(p);
+    const float2 x = load_fresh2(p);
     v[0] = x.x, v[1] = x.y;
   }
 }
@@ -98,6 +105,7 @@ __device__ __forceinline__ void load_values(float (&v)[V], const float *p, bool 
 struct Range {
   int row0, past0;  // the block's first row, and where the positions it sees end
   int past;         // where those of the block's last row do
+  int position;     // of the step's first row
   int first_tile;   // that any of its rows sees
   int active;       // splits that have positions: at least one, which writes the zeros of rows that see nothing
 };
@@ -105,6 +113,7 @@ struct Range {
 template <class F>
 __device__ __forceinline__ Range range_of(const AttentionArgs &a, int position) {
   Range r;
+  r.position = position;
   r.row0 = a.row_block * a.block_rows;
   r.past0 = position + r.row0 + 1;
   r.past = position + min(a.m, r.row0 + a.block_rows);
@@ -134,9 +143,12 @@ struct Unit {
   float values[F::UNIT][F::PARTS][F::VECTOR];
 };
 
-// Where the keys and values of the block's key head begin.
+// Where the keys and values of the block's key head begin; the step's own keys, from position own_from on, where they
+// are in shared memory instead.
 struct Tables {
   const float *keys, *values;
+  const float *own;
+  int own_from;
 };
 
 template <class F>
@@ -144,40 +156,45 @@ __device__ __forceinline__ float4 load_key(const AttentionArgs &a, const Tables 
   const float *p = t.keys + (long long)row * a.key_pitch + 4 * four;
   if constexpr (F::TAILED)
     if (4 * four >= a.head) p = a.tail + (long long)row * a.tail_pitch + 4 * four - a.head;
-  return *reinterpret_cast<const float4 *>(p);
+  if constexpr (F::TURNS)
+    if (row >= t.own_from) return *reinterpret_cast<const float4 *>(t.own + (row - t.own_from) * a.hd + 4 * four);
+  return load_fresh4(p);
 }
 
-// A chunk of the unit's keys, from four values number f0 on. Rows past the last are that one again, with no weight.
-template <class F>
-__device__ __forceinline__ void load_keys(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first, int past,
-                                          int f0) {
+// A chunk of the keys of the unit's rows from `from` to `past`, from four values number f0 on. What is not there stays as
+// it is, or is zeros, and has no weight.
+template <class F, bool ZEROS = true>
+__device__ __forceinline__ void load_keys(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first, int from,
+                                          int past, int f0) {
   const int lane = threadIdx.x % TEAM, team = (threadIdx.x & 31) / TEAM, fours = a.hd / 4;
 #pragma unroll
   for (int u = 0; u < F::GROUPS; u++) {
-    const int row = min(first + TEAMS * u + team, past - 1);
+    const int row = first + TEAMS * u + team;
 #pragma unroll
     for (int j = 0; j < KEY_LOADS; j++) {
       const int f = f0 + lane + TEAM * j;
-      x.keys[u][j] = f < fours ? load_key<F>(a, t, row, f) : make_float4(0, 0, 0, 0);
+      if (ZEROS) x.keys[u][j] = make_float4(0, 0, 0, 0);
+      if (row >= from && row < past && f < fours) x.keys[u][j] = load_key<F>(a, t, row, f);
     }
   }
 }
 
-template <class F>
-__device__ __forceinline__ void load_unit(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first, int past) {
+template <class F, bool ZEROS = true>
+__device__ __forceinline__ void load_unit_values(Unit<F> &x, const AttentionArgs &a, const Tables &t, int first,
+                                                 int from, int past) {
   const int lane = threadIdx.x & 31;
-  load_keys<F>(x, a, t, first, past, 0);
 #pragma unroll
   for (int p = 0; p < F::UNIT; p++)
 #pragma unroll
     for (int c = 0; c < F::PARTS; c++) {
       const int column = F::VECTOR * (lane + 32 * c);
-      const float *row = t.values + (long long)min(first + p, past - 1) * a.value_pitch;
-      load_values<F::VECTOR>(x.values[p][c], row + column, column < a.vd);
+      const float *row = t.values + (long long)(first + p) * a.value_pitch;
+      load_values<F::VECTOR, ZEROS>(x.values[p][c], row + column,
+                                    first + p >= from && first + p < past && column < a.vd);
     }
 }
 
-// Asks for the same rows into the second-level cache. It reads nothing, so rows that are being written do no harm.
+// Asks for a unit's rows into the second-level cache. It reads nothing, so rows that are being written do no harm.
 template <class F>
 __device__ __forceinline__ void ask_for_unit(const AttentionArgs &a, const Tables &t, int first, int past) {
   constexpr int LINE = 32;  // values in 128 bytes
@@ -200,7 +217,7 @@ __device__ __forceinline__ float team_scores(Unit<F> &x, const AttentionArgs &a,
   for (int n = 0; n < F::SCORES; n++) dots[n] = 0.0f;
 #pragma unroll 1
   for (int f0 = 0; f0 < fours; f0 += KEY_CHUNK) {
-    if (f0 > 0) load_keys<F>(x, a, t, first, past, f0);
+    if (f0 > 0) load_keys<F>(x, a, t, first, first, past, f0);
 #pragma unroll
     for (int j = 0; j < KEY_LOADS; j++) {
       const int f = min(f0 + lane + TEAM * j, fours - 1);

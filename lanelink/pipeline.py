@@ -26,6 +26,7 @@ from lanelink.passes.schedule import (
     ScheduleDependentLaunchPass,
     ScheduleNormsPass,
     ScheduleProductsPass,
+    ScheduleRotationsPass,
     ScheduleSequencesPass,
     ScheduleTailsPass,
 )
@@ -41,9 +42,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 11
+    SCHEDULED = 12
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 13
+    DRIVER = 14
     """Level 4: driver calls."""
 
 
@@ -56,6 +57,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     LinkPass,
     ScheduleSequencesPass,
     ScheduleNormsPass,
+    ScheduleRotationsPass,
     ScheduleProductsPass,
     ScheduleTailsPass,
     ScheduleAttentionPass,
@@ -72,6 +74,7 @@ class Schedule:
 
     sequences: bool = True
     norms: bool = True
+    rotations: bool = True
     products: bool = True
     tails: bool = True
     attention: bool = True
@@ -82,6 +85,7 @@ class Schedule:
         run: dict[type[ModulePass], bool] = {
             ScheduleSequencesPass: self.sequences,
             ScheduleNormsPass: self.norms,
+            ScheduleRotationsPass: self.rotations,
             ScheduleProductsPass: self.products,
             ScheduleTailsPass: self.tails,
             ScheduleAttentionPass: self.attention,
@@ -144,6 +148,7 @@ class LanelinkPass(ModulePass):
 
     sequences: bool = True
     norms: bool = True
+    rotations: bool = True
     products: bool = True
     tails: bool = True
     attention: bool = True

@@ -11,8 +11,18 @@ from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Placed, buffer_shape
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.launch_operands import address, optional_address, optional_whole, placed, quantized, rows
-from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail, OutputGate
+from lanelink.lowering.launch_operands import (
+    address,
+    head_norm,
+    is_constant,
+    kept_by,
+    optional_address,
+    optional_whole,
+    placed,
+    quantized,
+    rows,
+)
+from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail, OutputGate
 from lanelink.lowering.selection.calls import SelectionError
 from lanelink.lowering.selection.latent import LatentSpec
 from lanelink.lowering.selection.operands import Quantized, Rows
@@ -40,8 +50,43 @@ def attention_spec(op: launch.AttentionOp) -> AttentionSpec:
         quantized=placed_quantized(op, op.quant),
         v_unit=None if op.v_pitch is None else op.v_pitch.value.data,
         gate=_gate(op),
+        settled=op.settled is not None,
     )
     return _shared_out(op, spec)
+
+
+def turned_attention_spec(
+    fold: launch.FoldOp, turn: launch.RopePartsOp, attention: launch.AttentionOp
+) -> AttentionSpec:
+    """What an attention asks of a kernel that norms and turns its queries, and the keys it sets, itself.
+
+    Raises SelectionError for other rotations than those of its queries and of the step's own keys, by constants.
+    """
+    what = "launch.fold rotation"
+    sides = {side.out: side for side in turn.members() if isinstance(side, launch.RopeSideOp)}
+    q, k = sides.get(attention.q), sides.get(attention.keys)
+    if q is None or k is None or len(turn.members()) != 2:
+        raise SelectionError(what, "two sides, the attention's queries and its table of keys", f"{len(sides)} others")
+    placements = [q.index, *(field for side in (q, k) for field in (side.row, side.x_pitch, side.unit_pitch))]
+    if any(field is not None for field in placements) or kept_by(fold, attention.q):
+        raise SelectionError(what, "queries of its attention alone, whole rows of heads", "another form")
+    if k.index is not attention.position or turn.position is not attention.position:
+        raise SelectionError(what, "keys set and turned at the attention's position", "another")
+    if not is_constant(turn.cos) or not is_constant(turn.sin):
+        raise SelectionError(what, "tables that are constants", "others")
+    heads = (q.heads.value.data, k.heads.value.data, turn.head_dim.value.data)
+    spec = attention_spec(attention)
+    if heads != (spec.heads, spec.kv_heads, spec.hd):
+        raise SelectionError(what, f"{spec.heads} and {spec.kv_heads} heads of {spec.hd} values", heads)
+    turns = HeadTurns(
+        k=rows(k.x),
+        q_norm=head_norm(q.norm, q.norm_eps),
+        k_norm=head_norm(k.norm, k.norm_eps),
+        cos=address(turn.cos),
+        sin=address(turn.sin),
+        half=turn.half.value.data,
+    )
+    return replace(spec, q=rows(q.x), turns=turns)
 
 
 def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
@@ -128,4 +173,11 @@ def _from(value: SSAValue, offset: IntegerAttr[I64] | None) -> Rows:
     return held if offset is None else replace(held, address=held.address.at(4 * offset.value.data))
 
 
-__all__ = ["attention_spec", "latent_attend_spec", "latent_keys_spec", "latent_values_spec", "placed_quantized"]
+__all__ = [
+    "attention_spec",
+    "latent_attend_spec",
+    "latent_keys_spec",
+    "latent_values_spec",
+    "placed_quantized",
+    "turned_attention_spec",
+]

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch, activation_shape, buffer_shape
 from lanelink.dialects.tgraph.elementwise import BinaryKind
+from lanelink.lowering.launch_attention import turned_attention_spec
 from lanelink.lowering.launch_mixture import folded_moe_spec
 from lanelink.lowering.launch_operands import (
     activation,
@@ -28,6 +29,7 @@ from lanelink.lowering.launch_operands import (
     weights_of,
 )
 from lanelink.lowering.launch_products import gemm_parts_spec, gemv_spec, glu_spec, parts_of, products_spec
+from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import SelectionError
 from lanelink.lowering.selection.moe_specs import MoeSpec
 from lanelink.lowering.selection.operands import Quantized, Rows, Unnormed
@@ -49,16 +51,18 @@ def rope_side(side: Side) -> RopeSide:
     return RopeSide(x, y, side.heads.value.data, norm, unit_read(side), unit_placed(side))
 
 
-def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec | MoeSpec:
+def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec | MoeSpec | AttentionSpec:
     """
     A product, a gather or a mixture whose rows are normed, or whose heads are turned, or that is added to rows, in its
-    own launch; products of a row that is normed first.
+    own launch; products of a row that is normed first; an attention whose heads are turned first.
 
     Raises SelectionError for another sequence of parts, and for parts that do not read one another so.
     """
     match op.members():
         case [launch.NormOp() as norm, *rest]:
             return _normed_first(op, norm, _sequence(op, rest))
+        case [launch.RopePartsOp() as turn, launch.AttentionOp() as attention]:
+            return turned_attention_spec(op, turn, attention)
         case members:
             return _sequence(op, members)
 
@@ -90,7 +94,7 @@ def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec 
             raise SelectionError(
                 "launch.fold",
                 "gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and "
-                "rope or rope_parts; or a norm before a gemv, gemm_parts or gemv_glu",
+                "rope or rope_parts; a norm before a gemv, gemm_parts or gemv_glu; or rope_parts and attention",
                 ", ".join(m.name.removeprefix("launch.") for m in members),
             )
 

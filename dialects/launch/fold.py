@@ -8,6 +8,7 @@ from xdsl.irdl import irdl_op_definition, region_def, traits_def
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.launch.attention import AttentionOp
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.elementwise import BinaryOp
 from lanelink.dialects.launch.mixture import MoeOp
@@ -20,8 +21,8 @@ from lanelink.dialects.launch.tables import GatherOp
 class FoldOp(CompoundLaunch):
     """
     One launch of several kinds: a product, a gather or a mixture, then a norm of its rows or a rotation of its heads; a
-    sum may stand between them, or end it. Products may also come after a norm of the rows they read. Each part reads
-    what the parts before it wrote.
+    sum may stand between them, or end it. Products may also come after a norm of the rows they read, and an attention
+    after the rotation of its queries and of the step's own keys. Each part reads what the parts before it wrote.
 
     Example:
     ```mlir
@@ -40,20 +41,24 @@ class FoldOp(CompoundLaunch):
 
     traits = traits_def(NoTerminator())
 
-    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp, MoeOp, NormOp)
+    FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp, MoeOp, NormOp, RopePartsOp)
     AFTER_A_NORM: ClassVar = (GemvOp, GemmPartsOp, GemvGluOp)
+    AFTER_A_ROTATION: ClassVar = (AttentionOp,)
     LATER: ClassVar = (BinaryOp, NormOp, RopeOp, RopePartsOp)
 
     def verify_(self) -> None:
-        self.verify_members(tuple(dict.fromkeys((*self.FIRST, *self.AFTER_A_NORM, *self.LATER))), least=2)
+        kinds = (*self.FIRST, *self.AFTER_A_NORM, *self.AFTER_A_ROTATION, *self.LATER)
+        self.verify_members(tuple(dict.fromkeys(kinds)), least=2)
         first, *later = self.members()
         _check_kind(first, self.FIRST, "first")
+        second, where = self.LATER, "after the first"
         if isinstance(first, NormOp):
-            _check_kind(later[0], self.AFTER_A_NORM, "after a norm that comes first")
+            second, where = self.AFTER_A_NORM, "after a norm that comes first"
+        elif isinstance(first, RopePartsOp):
+            second, where = self.AFTER_A_ROTATION, "after a rotation that comes first"
         written = set(first.writes())
         for at, part in enumerate(later):
-            if at or not isinstance(first, NormOp):
-                _check_kind(part, self.LATER, "after the first")
+            _check_kind(part, self.LATER if at else second, "after the first" if at else where)
             if not written.intersection(part.reads()):
                 raise VerifyException(f"launch.fold: expected {part.name} to read what a part before it wrote")
             written.update(part.writes())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
+from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail
 from lanelink.lowering.selection.calls import (
     F32,
     I32,
@@ -22,6 +22,7 @@ from lanelink.lowering.selection.calls import (
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.packing import (
     fixed,
+    head_norm,
     quantizing_rows,
     reading,
     require,
@@ -30,6 +31,7 @@ from lanelink.lowering.selection.packing import (
     writing,
 )
 from lanelink.passes.schedule.attention import MAX_SPLITS
+from lanelink.passes.schedule.rotations import MOST_TURNED_ROWS
 
 TEAMS = 4
 """Positions that the teams of a warp score together (kernels/attention_unit.cuh)."""
@@ -68,11 +70,16 @@ class Entry:
         """Neighbouring positions that a split takes."""
         return self.warps * TEAMS * self.groups
 
-    def shared_bytes(self, hd: int, vd: int) -> int:
-        """Dynamic shared memory: queries; each warp's weights and what is kept; then each warp's state."""
+    @property
+    def turns(self) -> bool:
+        """Whether it turns heads, of at most as many values as its widest value head."""
+        return not self.tailed and self.values <= 256 and (self.vector == 4 or self.parts == 1)
+
+    def shared_bytes(self, hd: int, vd: int, turned_keys: int = 0) -> int:
+        """Dynamic shared memory: queries, keys that are turned; each warp's weights and what is kept, then its state."""
         weights = self.queries * (TEAMS * self.groups + 4)
         state = self.queries * (vd + 2)
-        return 4 * (self.queries * hd + self.warps * (weights + state))
+        return 4 * ((self.queries + turned_keys) * hd + self.warps * (weights + state))
 
 
 ENTRIES = (
@@ -100,6 +107,9 @@ def entry_for(spec: AttentionSpec) -> Entry:
     """The entry that runs an attention. Raises SelectionError where its value heads are too wide, or none fits them."""
     vector = 4 if _by_fours(spec) else 2
     fits = [e for e in ENTRIES if e.tailed == (spec.tail is not None) and e.vector <= vector and e.values >= spec.vd]
+    if spec.turns is not None:
+        fits = [e for e in fits if e.turns and e.values >= spec.hd]
+        require(bool(fits), "attention turned head", "at most 256 values, value heads likewise", (spec.hd, spec.vd))
     if not fits:
         likely = [e for e in ENTRIES if e.tailed == (spec.tail is not None) and e.vector <= vector]
         most = max((e.values for e in likely), default=0)
@@ -142,11 +152,21 @@ def _check(spec: AttentionSpec) -> None:
     require(divides, "attention heads a block", f"a divisor of {group}, the heads of a key head", spec.block_heads)
     require(spec.block_rows >= 1, "attention rows a block", "at least 1", spec.block_rows)
     require(1 <= spec.splits <= MAX_SPLITS, "attention splits", f"1 to {MAX_SPLITS}", spec.splits)
+    if spec.turns is not None:
+        _check_turns(spec, spec.turns)
     if spec.tail is not None:
         head = spec.tail.head
         require(0 < head < spec.hd and head % 4 == 0, "attention key's head", "a multiple of 4 values inside", head)
         require(spec.heads == spec.kv_heads, "attention heads of shared keys", spec.kv_heads, spec.heads)
         _aligned("shared keys", spec.tail.keys.pitch, fixed(spec.tail.keys, "attention shared keys"), 4)
+
+
+def _check_turns(spec: AttentionSpec, turns: HeadTurns) -> None:
+    """Raises SelectionError for turned heads that no entry takes."""
+    require(spec.m <= MOST_TURNED_ROWS, "attention rows that turn", f"at most {MOST_TURNED_ROWS}", spec.m)
+    require(1 <= 2 * turns.half <= spec.hd, "attention rotation", f"2 * half of 2 to {spec.hd}", turns.half)
+    plain = spec.tail is None and spec.q_unit is None
+    require(plain, "attention turned queries", "heads side by side", "units of wider ones")
 
 
 def _aligned(what: str, pitch: int, address: Address, values: int) -> None:
@@ -171,7 +191,7 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     rows_of_step(row_blocks, f"attention, {rows} a block:")
     # A quantized block lies within the heads of one block, or else one block joins the whole row.
     join = blocks if spec.quantized is not None and heads * spec.vd % BLOCK_VALUES else 1
-    shared = entry.shared_bytes(spec.hd, spec.vd)
+    shared = entry.shared_bytes(spec.hd, spec.vd, 0 if spec.turns is None else spec.m)
     most = chip.shared_bytes - 1024
     require(shared <= most, "attention head", f"{most} bytes of shared memory", shared)
     gate = (Null(), I32(0)) if spec.gate is None else reading(spec.gate.x, "attention gate")
@@ -180,7 +200,8 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
         I32(spec.hd if spec.q_unit is None else spec.q_unit),
         *reading(spec.keys, "attention keys"),
         *reading(spec.values, "attention values"),
-        *(I32(value_unit(spec)), spec.position, I32(int(spec.early)), I32(spec.m)),
+        *(I32(value_unit(spec)), spec.position, I32(spec.known), I32(spec.m)),
+        *_turns(spec.turns),
         *_tail(spec.tail, spec.hd),
         *(I32(spec.heads), I32(group), I32(heads), I32(rows), I32(spec.hd), I32(spec.vd)),
         *(I32(spec.window or 0), optional(spec.sinks), F32(spec.scale), I32(splits), I32(join)),
@@ -195,6 +216,14 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     )
     grid = (blocks, splits, row_blocks)
     return KernelCall(entry.module, entry.name, grid, (entry.threads, 1, 1), shared, arguments, scratch=scratch)
+
+
+def _turns(turns: HeadTurns | None) -> tuple[Argument, ...]:
+    """(turned, k, k_pitch, the norm of queries, that of keys, cos, sin, half)."""
+    if turns is None:
+        return (I32(0), Null(), I32(0), *head_norm(None), *head_norm(None), Null(), Null(), I32(0))
+    norms = (*head_norm(turns.q_norm), *head_norm(turns.k_norm))
+    return (I32(1), *reading(turns.k, "attention k"), *norms, turns.cos, turns.sin, I32(turns.half))
 
 
 def _tail(tail: KeyTail | None, hd: int) -> tuple[Argument, ...]:

@@ -48,7 +48,7 @@ def _each(first: int, step: int, count: int, places: Sequence[int]) -> tuple[int
 DELTA_OWN = (0, 2, 4, 6, 8, 9, 10, 19, 22)
 """q, k, v, z, beta, decay, state, y and its quantized form."""
 
-ATTENTION_OWN = (0, 3, 5, 8, 29, 32, 35, 38)
+ATTENTION_OWN = (0, 3, 5, 8, 41, 44, 47, 50)
 """q, keys, values, position, gate, y, its quantized form and the row of it."""
 
 TOGETHER = {
@@ -85,9 +85,10 @@ def sequences(spec: SequencesSpec, chip: Chip) -> KernelCall:
     members: Sequence[Member] = spec.members
     attentions = [m for m in members if isinstance(m, AttentionSpec)]
     if attentions:
-        # A position that one of them may not read early, none does.
-        early = all(m.early for m in attentions)
-        members = [replace(m, early=early) for m in attentions]
+        # A position that one of them may not read early, none does; nor rows of its tables.
+        early, settled = all(m.early for m in attentions), all(m.settled for m in attentions)
+        members = [replace(m, early=early, settled=settled) for m in attentions]
+        require(all(m.turns is None for m in attentions), "sequences", "attentions that turn nothing", "one that does")
     alone = [ONE[type(m)](m, chip) for m in members]
     x, y, z = alone[0].grid
     rows_of_step(z * count, "sequences, blocks of rows:")

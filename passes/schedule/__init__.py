@@ -9,6 +9,7 @@ from lanelink.passes.schedule.attention import ScheduleAttentionPass
 from lanelink.passes.schedule.dependent_launch import ScheduleDependentLaunchPass
 from lanelink.passes.schedule.norms import ScheduleNormsPass
 from lanelink.passes.schedule.products import ScheduleProductsPass
+from lanelink.passes.schedule.rotations import ScheduleRotationsPass
 from lanelink.passes.schedule.sequences import ScheduleSequencesPass
 from lanelink.passes.schedule.tails import ScheduleTailsPass
 
@@ -17,6 +18,7 @@ __all__ = [
     "ScheduleDependentLaunchPass",
     "ScheduleNormsPass",
     "ScheduleProductsPass",
+    "ScheduleRotationsPass",
     "ScheduleSequencesPass",
     "ScheduleTailsPass",
 ]

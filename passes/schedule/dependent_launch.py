@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from lanelink.dialects.launch import DeltaOp, GatherOp, ViewOp
-from lanelink.dialects.launch.base import CompoundLaunch, Launch
-from lanelink.dialects.launch.step import launches
+from lanelink.dialects.launch import AttentionOp, DeltaOp, GatherOp, ViewOp
+from lanelink.dialects.launch.base import CompoundLaunch, Launch, Placed
+from lanelink.dialects.launch.step import launches, root
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
@@ -65,10 +66,50 @@ def _values(buffer: SSAValue) -> int:
     return prod(buffer.type.get_shape()) if is_memref(buffer.type) else 0
 
 
+class Written:
+    """What the launches of a step have written so far: of each buffer, the indices that named the rows, None among them
+    where no index did."""
+
+    def __init__(self) -> None:
+        self._indices: dict[SSAValue, set[SSAValue | None]] = {}
+
+    def add(self, op: Launch) -> None:
+        """Notes a launch."""
+        for part in leaves(op):
+            index = part.index if isinstance(part, Placed) else None
+            for value in part.writes():
+                self._indices.setdefault(root(value), set()).add(index)
+
+    def settles(self, op: AttentionOp) -> bool:
+        """
+        Whether the rows of an attention's tables before its position are there since before the step.
+
+        The tables are arguments of the step, whose rows lie where they are from step to step; nothing ahead in the step
+        writes the position, nor rows of the tables but from the position on.
+        """
+        tables = [root(op.keys), root(op.values)]
+        at_position = all(self._indices.get(table, set()) <= {op.position} for table in tables)
+        return (
+            at_position
+            and root(op.position) not in self._indices
+            and all(isinstance(table, BlockArgument) for table in tables)
+        )
+
+
+def leaves(op: Launch) -> Iterator[Launch]:
+    """A launch, or the parts it is made of, in order."""
+    if isinstance(op, CompoundLaunch):
+        for member in op.members():
+            yield from leaves(member)
+    else:
+        yield op
+
+
 @dataclass(frozen=True)
 class ScheduleDependentLaunchPass(ModulePass):
     """
     Marks as `dependent` the launches that should start early. The step's first never does: nothing comes before it.
+    Marks as `settled` the attentions whose tables' older rows may be read before the wait.
 
     `lower-to-driver` makes programmatic dependent launches of those whose kernel waits for its predecessor itself. A
     launch without the mark begins when its predecessor has ended.
@@ -79,8 +120,14 @@ class ScheduleDependentLaunchPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         sms = module_target(op).sms.data
         run = [each for each in launches(step_function(op)) if not isinstance(each, ViewOp)]
+        written = Written()
         for k, each in enumerate(run):
             each.dependent = UnitAttr() if k > 0 and starts_early(start_of(each), sms) else None
+            attentions = [part for part in leaves(each) if isinstance(part, AttentionOp)]
+            settled = all(written.settles(part) for part in attentions)
+            written.add(each)
+            for part in attentions:
+                part.settled = UnitAttr() if settled else None
 
 
-__all__ = ["ScheduleDependentLaunchPass", "Start", "start_of", "starts_early"]
+__all__ = ["ScheduleDependentLaunchPass", "Start", "Written", "leaves", "start_of", "starts_early"]
