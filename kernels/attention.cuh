@@ -19,15 +19,6 @@
 #include "attention_join.cuh"
 
 // ---- queries --------------------------------------------------------------------------------------------------------
-// One head that a warp brings into shared memory: query number `number` of the block, or behind those one of the step's
-// own keys, where the block's split sees it.
-struct Head {
-  bool there;
-  int row, head;  // of the step; of the queries or of the key heads
-  bool key;
-  int slot;  // of shared memory, in heads
-};
-
 template <class F>
 __device__ __forceinline__ Head head_of(const AttentionArgs &a, const Range &r, int split, int number) {
   const int queries = a.block_heads * a.block_rows, head0 = blockIdx.x * a.block_heads;
@@ -39,12 +30,6 @@ __device__ __forceinline__ Head head_of(const AttentionArgs &a, const Range &r, 
   const bool seen = a.turns.present && row < min(a.m, r.row0 + a.block_rows) &&
                     ((r.position + row) / F::TILE - r.first_tile) % a.splits == split;
   return Head{seen, row, head0 / a.group, true, F::QUERIES + row};
-}
-
-// Whether a block stores one of the step's own keys that it turns: of those that do, the one of the key head's first
-// queries and of the key's own row.
-__device__ __forceinline__ bool stores(const AttentionArgs &a, const Range &r, const Head &h) {
-  return h.key && blockIdx.x * a.block_heads == h.head * a.group && h.row >= r.row0;
 }
 
 // Field by field: a choice between two structures would put the arguments into local memory.

@@ -10,6 +10,8 @@ struct Place {
   int row, head, column;
   bool there;
 
+  Place() = default;
+
   __device__ __forceinline__ Place(const AttentionArgs &a, const Range &r, int head0, int heads, int i) {
     const int width = heads * a.vd, line = min(i / width, a.block_rows - 1);
     const int within = min(i - line * width, width - COLUMNS), h = within / a.vd;

@@ -136,6 +136,21 @@ __device__ __forceinline__ int busy_warps(const AttentionArgs &a, const Range &r
   return max(0, min(F::WARPS, (left + F::UNIT - 1) / F::UNIT));
 }
 
+// One head that a warp brings into shared memory: query number `number` of the block, or behind those one of the step's
+// own keys, where the block's split sees it.
+struct Head {
+  bool there;
+  int row, head;  // of the step; of the queries or of the key heads
+  bool key;
+  int slot;  // of shared memory, in heads
+};
+
+// Whether a block stores one of the step's own keys that it turns: of those that do, the one of the key head's first
+// queries and of the key's own row.
+__device__ __forceinline__ bool stores(const AttentionArgs &a, const Range &r, const Head &h) {
+  return h.key && blockIdx.x * a.block_heads == h.head * a.group && h.row >= r.row0;
+}
+
 // ---- a unit of positions --------------------------------------------------------------------------------------------
 template <class F>
 struct Unit {

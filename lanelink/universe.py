@@ -70,6 +70,12 @@ def _schedule_norms() -> type[ModulePass]:
     return ScheduleNormsPass
 
 
+def _schedule_rotations() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleRotationsPass
+
+    return ScheduleRotationsPass
+
+
 def _schedule_tails() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleTailsPass
 
@@ -120,6 +126,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "link": _link,
     "schedule-sequences": _schedule_sequences,
     "schedule-norms": _schedule_norms,
+    "schedule-rotations": _schedule_rotations,
     "schedule-products": _schedule_products,
     "schedule-tails": _schedule_tails,
     "schedule-attention": _schedule_attention,

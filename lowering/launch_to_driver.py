@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -19,12 +18,11 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from lanelink.dialects.driver import Architecture, FunctionOp, LaunchOp, ModuleOp, ReturnOp, StepOp
 from lanelink.dialects.driver.attributes import AddressAttr, NullAttr
 from lanelink.dialects.driver.launch import ArgumentAttr
-from lanelink.dialects.launch import CompoundLaunch, Launch, SequencesOp, TargetAttr, ViewOp
+from lanelink.dialects.launch import AttentionOp, CompoundLaunch, Launch, SequencesOp, TargetAttr, ViewOp
 from lanelink.dialects.launch.step import LIFTED, launches, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.step import located, step_function
 from lanelink.lowering.driver_buffers import DriverBuffers, StepIoBuffers, step_buffers
-from lanelink.lowering.launch_operands import address
 from lanelink.lowering.launch_specs import launch_spec
 from lanelink.lowering.parameters import ParameterError, check_parameters
 from lanelink.lowering.selection.attention_specs import AttentionSpec
@@ -34,6 +32,7 @@ from lanelink.lowering.selection.select import select
 from lanelink.lowering.selection.sequences import SequencesSpec
 from lanelink.lowering.selection.union import Spec
 from lanelink.lowering.signatures import ParameterKind, SignatureError, committed_ptx
+from lanelink.passes.schedule.dependent_launch import Written, leaves
 
 PARAMETER_TYPES: dict[ParameterKind, Attribute] = {
     ParameterKind.ADDRESS: i64,
@@ -108,7 +107,7 @@ class _Lowering:
         self.architecture = architecture
         self.waits = architecture is not Architecture.COMPUTE_80
         self.functions: dict[tuple[str, str], FunctionOp] = {}
-        self.written: set[Hashable] = set()
+        self.written = Written()
 
     def run(self) -> StepOp:
         try:
@@ -150,11 +149,16 @@ class _Lowering:
             spec = self._early(spec)
         if isinstance(spec, SequencesSpec):
             spec = SequencesSpec(tuple(self._early(m) if isinstance(m, AttentionSpec) else m for m in spec.members))
-        self.written.update(address(value).ref for value in op.writes())
+        for each in leaves(op):
+            # What it says is read before the wait: a step that says so and sets other rows would be read half set.
+            if isinstance(each, AttentionOp) and each.settled is not None and not self.written.settles(each):
+                expected = "tables of the step, set at no row but its position ahead of it"
+                raise SelectionError("launch.attention settled", expected, "others")
+        self.written.add(op)
         return spec
 
     def _early(self, spec: AttentionSpec) -> AttentionSpec:
-        return replace(spec, early=spec.position.ref not in self.written)
+        return replace(spec, early=not self.written.holds(spec.position.ref))
 
     def _launch(self, op: Launch, call: KernelCall, buffers: DriverBuffers) -> LaunchOp:
         arguments: list[ArgumentAttr] = []

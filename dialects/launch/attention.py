@@ -58,8 +58,8 @@ class AttentionOp(Placed, SharedOut):
     With v_pitch the values of key head u are those of each row of `values`, then the keys' own table, from
     u · v_pitch + v_offset on. With a gate the result is multiplied by gate_act of it, value by value: of `gate` from
     value gate_offset on (a batch's row of it). With `row` the result lands in rows of wider tensors from that one on,
-    those of `out` and of `quant`: a batch's row of each. `settled`: the tables' rows before the position are there since
-    before the step, so that they may be read while the launch ahead still runs.
+    those of `out` and of `quant`: a batch's row of each. `settled`: the tables' rows before the position are there
+    since before the step, so that they may be read while the launch ahead still runs.
 
     Example:
     ```mlir

@@ -43,13 +43,14 @@ class AttentionShape:
     row: int | None = None
     gap: int = 0
     early: bool = False
+    settled: bool = False
 
     @property
     def words(self) -> str:
         """The shape as a case's name."""
         said = [f"m={self.m} {self.heads}/{self.kv_heads} heads of {self.hd}/{self.vd} at {self.at} of {self.length}"]
         said += [f"{k} {v}" for k in ("window", "values_from", "row") if (v := getattr(self, k)) is not None]
-        said += [k for k in ("sinks", "early") if getattr(self, k)]
+        said += [k for k in ("sinks", "early", "settled") if getattr(self, k)]
         if self.gate is not None:
             said.append(f"gate {self.gate.value}")
         return " ".join([*said, *(["gap"] if self.gap else []), *(["f32"] if self.f32 else []), f"q8 x{self.planes}"])
@@ -117,11 +118,12 @@ def attention(s: AttentionShape, seed: Seed = 0) -> Case:
         v_unit=s.hd if inside else None,
         gate=None if s.gate is None else OutputGate(s.gate, b.rows("gate", held, s.gap)),
         early=s.early,
+        settled=s.settled,
     )
-    return b.done(f"attention {s.words}", scheduled(_stored(b, spec, y, bound, s)))
+    return b.done(f"attention {s.words}", scheduled(stored(b, spec, y, bound, s)))
 
 
-def _stored(b: Builder, spec: AttentionSpec, y: Floats, bound: Doubles, s: AttentionShape) -> AttentionSpec:
+def stored(b: Builder, spec: AttentionSpec, y: Floats, bound: Doubles, s: AttentionShape) -> AttentionSpec:
     """The spec with its results, and what they must hold."""
     if s.row is None:
         return replace(
@@ -205,6 +207,7 @@ def small_attention() -> Iterator[Case]:
     shape = AttentionShape
     yield attention(shape(1, 4, 2, 32, 32, 0, 64, planes=1))
     yield attention(shape(1, 4, 2, 32, 32, 70, 96, planes=2, f32=False, early=True))
+    yield attention(shape(3, 4, 2, 32, 32, 70, 96, early=True, settled=True))
     yield attention(shape(1, 2, 2, 32, 32, 200, 256))
     yield attention(shape(3, 2, 2, 64, 48, 31, 40, planes=1))
     yield attention(shape(1, 7, 1, 36, 20, 33, 64, window=9))
@@ -234,7 +237,13 @@ def full_attention() -> Iterator[Case]:
             quantized = 1 + at % 2
             gate = Activation.SIGMOID if m == 2 else None
             yield attention(
-                shape(m, 8, 2, hd, hd, at, 1100, window, at == 31, quantized, gate=gate, early=m == 1), seed=hd
+                shape(
+                    *(m, 8, 2, hd, hd, at, 1100, window, at == 31, quantized),
+                    gate=gate,
+                    early=m < 3,
+                    settled=m == 1,
+                ),
+                seed=hd,
             )
     for heads, kv in ((14, 2), (16, 1), (12, 12), (22, 2)):
         yield attention(shape(2, heads, kv, 64, 64, 700, 4096, planes=1))
@@ -252,4 +261,14 @@ def full_attention() -> Iterator[Case]:
         yield latent_attention(LatentShape(m, 16, 128, 64, 512, vd, at, 1024, planes=1))
 
 
-__all__ = ["AttentionShape", "LatentShape", "attention", "full_attention", "latent_attention", "small_attention"]
+__all__ = [
+    "AttentionShape",
+    "LatentShape",
+    "attention",
+    "error_bound",
+    "full_attention",
+    "latent_attention",
+    "scheduled",
+    "small_attention",
+    "stored",
+]

@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.cases import delta, gemm, latent, mixture_lists, norms, others, products, repack, units
+from lanelink.lowering.cases import (
+    delta,
+    gemm,
+    latent,
+    mixture_lists,
+    norms,
+    others,
+    products,
+    repack,
+    turned_attention,
+    units,
+)
 from lanelink.lowering.cases.attention import full_attention, small_attention
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, HEAD_SIZES, INPUTS, ROWS, widest, widths
@@ -26,6 +37,7 @@ def small() -> Iterator[Case]:
     yield from gemm.small()
     yield from _small_rows()
     yield from small_attention()
+    yield from turned_attention.small()
     yield from small_sequences()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
     yield from delta.small()
@@ -237,6 +249,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "products-of-many-rows": gemm.wide,
     "rows": _wide_rows,
     "attention": full_attention,
+    "turned-attention": turned_attention.full,
     "sequences": full_sequences,
     "latent": latent.full,
     "elementwise": lambda: _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288)),

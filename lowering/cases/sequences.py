@@ -92,7 +92,7 @@ def small_sequences() -> Iterator[Case]:
     yield rows_quantized(8, 2, 32, on_device=False, planes=2, f32=True)
     yield rows_quantized(5, 1, 160, on_device=True, planes=1, f32=True)
     yield attentions(3, AttentionShape(1, 4, 2, 32, 32, 5, 64))
-    yield attentions(8, AttentionShape(1, 2, 1, 16, 16, 60, 192, early=True))
+    yield attentions(8, AttentionShape(1, 2, 1, 16, 16, 60, 192, early=True, settled=True))
     yield attentions(2, AttentionShape(3, 2, 1, 64, 66 + 2, 70, 128, gate=Activation.SIGMOID, row=1))
     yield attentions(2, AttentionShape(1, 8, 1, 32, 132, 3, 64, window=9, sinks=True))
     yield attentions(3, AttentionShape(1, 4, 1, 32, 32, 70, 128, planes=1, f32=False, row=1, gate=Activation.SIGMOID))

@@ -76,7 +76,7 @@ class Entry:
         return not self.tailed and self.values <= 256 and (self.vector == 4 or self.parts == 1)
 
     def shared_bytes(self, hd: int, vd: int, turned_keys: int = 0) -> int:
-        """Dynamic shared memory: queries, keys that are turned; each warp's weights and what is kept, then its state."""
+        """Dynamic shared memory: queries, turned keys; each warp's weights and what is kept; then its state."""
         weights = self.queries * (TEAMS * self.groups + 4)
         state = self.queries * (vd + 2)
         return 4 * ((self.queries + turned_keys) * hd + self.warps * (weights + state))

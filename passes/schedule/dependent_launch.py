@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -71,7 +71,7 @@ class Written:
     where no index did."""
 
     def __init__(self) -> None:
-        self._indices: dict[SSAValue, set[SSAValue | None]] = {}
+        self._indices: dict[Hashable, set[SSAValue | None]] = {}
 
     def add(self, op: Launch) -> None:
         """Notes a launch."""
@@ -79,6 +79,10 @@ class Written:
             index = part.index if isinstance(part, Placed) else None
             for value in part.writes():
                 self._indices.setdefault(root(value), set()).add(index)
+
+    def holds(self, buffer: Hashable) -> bool:
+        """Whether a buffer, no view of one, is among what was written."""
+        return buffer in self._indices
 
     def settles(self, op: AttentionOp) -> bool:
         """
@@ -91,7 +95,7 @@ class Written:
         at_position = all(self._indices.get(table, set()) <= {op.position} for table in tables)
         return (
             at_position
-            and root(op.position) not in self._indices
+            and not self.holds(root(op.position))
             and all(isinstance(table, BlockArgument) for table in tables)
         )
 

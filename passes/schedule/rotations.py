@@ -43,8 +43,9 @@ class ScheduleRotationsPass(ModulePass):
     Moves the rotation that ends a fold of products to the head of the attention that reads it, where `turn_by_reader`
     says so.
 
-    `fold { …, gemm_parts, rope_parts }` of queries and of keys that are set into a table, and the `attention` that alone
-    reads both, become the products by themselves and `fold { rope_parts, attention }`. The number of launches stays.
+    `fold { …, gemm_parts, rope_parts }` of queries and of keys that are set into a table, and the `attention` that
+    alone reads both, become the products by themselves and `fold { rope_parts, attention }`. The number of launches
+    stays.
     """
 
     name = "schedule-rotations"
@@ -76,9 +77,7 @@ def schedule_rotations(func: FuncOp) -> None:
                 pass
 
 
-def _reader(
-    fold: launch.FoldOp, products: launch.GemmPartsOp, turn: launch.RopePartsOp
-) -> launch.AttentionOp | None:
+def _reader(fold: launch.FoldOp, products: launch.GemmPartsOp, turn: launch.RopePartsOp) -> launch.AttentionOp | None:
     """The attention that takes a rotation over, where one does."""
     sides = [side for side in turn.members() if isinstance(side, launch.RopeSideOp)]
     queries = [side for side in sides if side.index is None]

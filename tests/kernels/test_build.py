@@ -47,22 +47,27 @@ def test_only_the_newest_architecture_waits_for_its_predecessor(architecture: st
         text = ptx_path(module.stem, architecture).read_text(encoding="utf-8")
         assert ".version 8.4" in text
         entries, waits = text.count(".visible .entry"), text.count("griddepcontrol.wait")
-        assert waits == (entries if architecture == "compute_90" else 0), module.stem
+        # An attention whose position is written in its step waits at once, any other once its first loads are sent for.
+        each = 2 if module.source == "attention.cu" else 1
+        assert waits == (each * entries if architecture == "compute_90" else 0), module.stem
 
 
 def test_only_constants_are_touched_before_the_wait() -> None:
     """
     Weights are loaded through the read-only path, which nothing else is; all else follows the wait in the text. But an
-    attention may read the position before it, one word, where nothing in the step writes it (its argument `early`).
+    attention may read the position before it, one word, where nothing in the step writes it, and then the tables' rows
+    before that, 16 or 8 bytes at a time, where they are there since before the step (its argument `early`).
     """
+    tables = re.compile(r"ld\.global\.cg\.v[24]\.f32")
     for module in MODULES:
         text = ptx_path(module.stem, "compute_90").read_text(encoding="utf-8")
         for entry in text.split(".visible .entry")[1:]:
-            before = entry[: entry.index("griddepcontrol.wait")].splitlines()
+            before = entry[: entry.rindex("griddepcontrol.wait")].splitlines()
             touched = [line for line in before if re.search(r"\b(ld|st|atom|red)\.global", line)]
             others = [line.split()[0] for line in touched if "ld.global.nc" not in line]
-            allowed = ["ld.global.u32"] if module.source == "attention.cu" else []
-            assert others == allowed, entry.split("(")[0]
+            if module.source == "attention.cu":
+                others = [each for each in others if not tables.match(each)]
+            assert others == (["ld.global.u32"] if module.source == "attention.cu" else []), entry.split("(")[0]
 
 
 def test_every_source_is_built() -> None:

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func.func @fold(
 // GENERIC-LABEL: sym_name = "fold"
-func.func @fold(%e: !tgraph.rows<bf16, 16x64>, %i: memref<1xi32>, %x: memref<1x64xf32>, %w: memref<64xf32>, %h: memref<1x64xf32>, %m: !tgraph.rows<bf16, 64x64, transposed>, %r: memref<1x64xf32>, %c: memref<8x16xf32>, %p: memref<1xi32>, %y: memref<1x64xf32>, %t: memref<8x64xf32>) {
+func.func @fold(%e: !tgraph.rows<bf16, 16x64>, %i: memref<1xi32>, %x: memref<1x64xf32>, %w: memref<64xf32>, %h: memref<1x64xf32>, %m: !tgraph.rows<bf16, 64x64, transposed>, %r: memref<1x64xf32>, %c: memref<8x16xf32>, %p: memref<1xi32>, %y: memref<1x64xf32>, %t: memref<8x64xf32>, %v: memref<8x64xf32>, %o: memref<1x64xf32>) {
   // CHECK-NEXT: launch.fold() {
   // GENERIC: "launch.fold"() ({
   launch.fold() {
@@ -51,6 +51,24 @@ func.func @fold(%e: !tgraph.rows<bf16, 16x64>, %i: memref<1xi32>, %x: memref<1x6
       launch.rope_side(x = %x : memref<1x64xf32>, out = %h : memref<1x64xf32>) {heads = 2 : i64} covers [8]
     // CHECK-NEXT: }
     }
+  // CHECK-NEXT: }
+  }
+  // An attention after the rotation of its queries and keys.
+  // CHECK-NEXT: launch.fold() {
+  // GENERIC: "launch.fold"() ({
+  launch.fold() {
+    // CHECK-NEXT: launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+    // GENERIC: "launch.rope_parts"(%c, %c, %p) <{head_dim = 32 : i64, half = 16 : i64}> ({
+    launch.rope_parts(cos = %c : memref<8x16xf32>, sin = %c : memref<8x16xf32>, position = %p : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+      // CHECK-NEXT: launch.rope_side(x = %x : memref<1x64xf32>, out = %h : memref<1x64xf32>) {heads = 2 : i64} covers [9]
+      launch.rope_side(x = %x : memref<1x64xf32>, out = %h : memref<1x64xf32>) {heads = 2 : i64} covers [9]
+      // CHECK-NEXT: launch.rope_side(x = %y : memref<1x64xf32>, out = %t : memref<8x64xf32>, at = %p : memref<1xi32>) {heads = 2 : i64} covers [10, 11]
+      launch.rope_side(x = %y : memref<1x64xf32>, out = %t : memref<8x64xf32>, at = %p : memref<1xi32>) {heads = 2 : i64} covers [10, 11]
+    // CHECK-NEXT: }
+    }
+    // CHECK-NEXT: launch.attention(q = %h : memref<1x64xf32>, keys = %t : memref<8x64xf32>, values = %v : memref<8x64xf32>, position = %p : memref<1xi32>, out = %o : memref<1x64xf32>) {settled, {{.*}}} covers [12]
+    // GENERIC: "launch.attention"(%h, %t, %v, %p, %o)
+    launch.attention(q = %h : memref<1x64xf32>, keys = %t : memref<8x64xf32>, values = %v : memref<8x64xf32>, position = %p : memref<1xi32>, out = %o : memref<1x64xf32>) {settled, heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.000000e+00 : f32} covers [12]
   // CHECK-NEXT: }
   }
   func.return

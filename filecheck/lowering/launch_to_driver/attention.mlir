@@ -80,7 +80,7 @@ func.func @step(
 // -----
 
 // latent_chunk: keys end in the table's values from 32 on
-// CHECK: driver.launch @attention_tailed::@attention_tailed_128(%q, 384 : i32, 96 : i32, %k, 256 : i32, %v, 128 : i32, 32 : i32, %position, 1 : i32, 16 : i32, 64 : i32, %r, 128 : i32, %t + 128, 64 : i32, {{.*}}%o, 128 : i32, {{.*}}) grid (4, {{.*}}, 16) {{.*}} covers [0] {label = "latent_attend"}
+// CHECK: driver.launch @attention_tailed::@attention_tailed_128(%q, 384 : i32, 96 : i32, %k, 256 : i32, %v, 128 : i32, 32 : i32, %position, 1 : i32, 16 : i32, {{.*}}64 : i32, %r, 128 : i32, %t + 128, 64 : i32, {{.*}}%o, 128 : i32, {{.*}}) grid (4, {{.*}}, 16) {{.*}} covers [0] {label = "latent_attend"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -109,5 +109,31 @@ func.func @step(
   %v = launch.alloc : memref<256x128xf32>
   launch.latent_keys(table = %t : memref<256x64xf32>, w = %wk : !tgraph.rows<q8_0, 256x32>, position = %position : memref<1xi32>, out = %k : memref<256x256xf32>) {heads = 4 : i64, latent = 32 : i64, width = 64 : i64, rows = 128 : i64} covers [0]
   launch.latent_values(table = %t : memref<256x64xf32>, w = %wv : !tgraph.rows<bf16, 128x32>, position = %position : memref<1xi32>, out = %v : memref<256x128xf32>) {heads = 4 : i64, latent = 32 : i64, width = 32 : i64, rows = 128 : i64} covers [1]
+  func.return
+}
+
+// -----
+
+// turned: the queries and the step's own key as they come of their products, then both norms and the rotation
+// CHECK: driver.launch @attention_64::@attention_64_q2(%q, 128 : i32, 32 : i32, %k, 64 : i32, %v, 64 : i32, 32 : i32, %position, 2 : i32, 1 : i32, 1 : i32, %new, 64 : i32, 1 : i32, %n, 1.000000e-06 : f32, 0 : i32, null, 0.000000e+00 : f32, %c, %s, 16 : i32, {{.*}}%y{{.*}}) grid {{.*}} covers [0, 1, 2, 3] {label = "fold(rope_parts, attention)"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x128xf32> {tgraph.state = "q"},
+  %new: memref<1x64xf32> {tgraph.state = "new"},
+  %k: memref<256x64xf32> {tgraph.state = "k"},
+  %v: memref<256x64xf32> {tgraph.state = "v"}) attributes {launch.lifted = 4 : i64} {
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<32xf32>
+  %c = launch.constant #tgraph.checkpoint<"c"> : memref<256x16xf32>
+  %s = launch.constant #tgraph.checkpoint<"s"> : memref<256x16xf32>
+  %r = launch.alloc : memref<1x128xf32>
+  %y = launch.alloc : memref<1x128xf32>
+  launch.fold() {
+    launch.rope_parts(cos = %c : memref<256x16xf32>, sin = %s : memref<256x16xf32>, position = %position : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %q : memref<1x128xf32>, norm = %n : memref<32xf32>, out = %r : memref<1x128xf32>) {heads = 4 : i64, norm_eps = 1.000000e-06 : f32} covers [0]
+      launch.rope_side(x = %new : memref<1x64xf32>, out = %k : memref<256x64xf32>, at = %position : memref<1xi32>) {heads = 2 : i64} covers [1, 2]
+    }
+    launch.attention(q = %r : memref<1x128xf32>, keys = %k : memref<256x64xf32>, values = %v : memref<256x64xf32>, position = %position : memref<1xi32>, out = %y : memref<1x128xf32>) {settled, heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 0.176776695 : f32} covers [3]
+  }
   func.return
 }

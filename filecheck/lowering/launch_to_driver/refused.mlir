@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file --verify-diagnostics -p plan-buffers,lower-to-driver | filecheck %s
 
 // fold_of_other_parts
-// CHECK: lower-to-driver fold(gather, rope): launch.fold: expected gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and rope or rope_parts; or a norm before a gemv, gemm_parts or gemv_glu, got gather, rope
+// CHECK: lower-to-driver fold(gather, rope): launch.fold: expected gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and rope or rope_parts; a norm before a gemv, gemm_parts or gemv_glu; or rope_parts and attention, got gather, rope
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -115,6 +115,49 @@ func.func @step(
   %k: memref<256x6xf32> {tgraph.state = "k"}) attributes {launch.lifted = 1 : i64} {
   %y = launch.alloc : memref<1x12xf32>
   launch.attention(q = %q : memref<1x12xf32>, keys = %k : memref<256x6xf32>, values = %k : memref<256x6xf32>, position = %position : memref<1xi32>, out = %y : memref<1x12xf32>) {heads = 2 : i64, kv_heads = 1 : i64, head_dim = 6 : i64, value_dim = 6 : i64, scale = 1.0 : f32} covers [0]
+  func.return
+}
+
+// -----
+
+// keys_turned_at_another_row
+// CHECK: lower-to-driver fold(rope_parts, attention): launch.fold rotation: expected keys set and turned at the attention's position, got another
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x64xf32> {tgraph.state = "q"},
+  %n: memref<1x32xf32> {tgraph.state = "n"},
+  %k: memref<256x32xf32> {tgraph.state = "k"},
+  %v: memref<256x32xf32> {tgraph.state = "v"}) attributes {launch.lifted = 4 : i64} {
+  %c = launch.constant #tgraph.checkpoint<"c"> : memref<256x16xf32>
+  %r = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.rope_parts(cos = %c : memref<256x16xf32>, sin = %c : memref<256x16xf32>, position = %position : memref<1xi32>) attributes {head_dim = 32 : i64, half = 16 : i64} {
+      launch.rope_side(x = %q : memref<1x64xf32>, out = %r : memref<1x64xf32>) {heads = 2 : i64} covers [0]
+      launch.rope_side(x = %n : memref<1x32xf32>, out = %k : memref<256x32xf32>, at = %token : memref<1xi32>) {heads = 1 : i64} covers [1, 2]
+    }
+    launch.attention(q = %r : memref<1x64xf32>, keys = %k : memref<256x32xf32>, values = %v : memref<256x32xf32>, position = %position : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 2 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [3]
+  }
+  func.return
+}
+
+// -----
+
+// settled_tables_that_are_not
+// CHECK: lower-to-driver attention: launch.attention settled: expected tables of the step, set at no row but its position ahead of it, got others
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x64xf32> {tgraph.state = "q"},
+  %n: memref<1x32xf32> {tgraph.state = "n"},
+  %k: memref<256x32xf32> {tgraph.state = "k"},
+  %v: memref<256x32xf32> {tgraph.state = "v"}) attributes {launch.lifted = 2 : i64} {
+  %c = launch.constant #tgraph.checkpoint<"c"> : memref<256x16xf32>
+  %r = launch.alloc : memref<1x64xf32>
+  %y = launch.alloc : memref<1x64xf32>
+  launch.set_row(source = %n : memref<1x32xf32>, out = %k : memref<256x32xf32>, at = %token : memref<1xi32>) covers [0]
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<256x32xf32>, values = %v : memref<256x32xf32>, position = %position : memref<1xi32>, out = %y : memref<1x64xf32>) {settled, heads = 2 : i64, kv_heads = 1 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [1]
   func.return
 }
 

@@ -72,3 +72,29 @@ func.func @delta(%token: memref<1xi32> {tgraph.token}, %x: memref<1x4096xf32>, %
   launch.delta(q = %y : memref<1x4096xf32>, k = %y : memref<1x4096xf32>, v = %y : memref<1x4096xf32>, z = %y : memref<1x4096xf32>, beta = %b : memref<1x32xf32>, decay = %b : memref<1x32xf32>, state = %s : memref<4096x128xf32>, norm_weight = %n : memref<128xf32>, out = %x : memref<1x4096xf32>) {value_heads = 32 : i64, key_heads = 32 : i64, head_dim = 128 : i64, eps = 1.000000e-06 : f32} covers [1]
   func.return
 }
+
+// -----
+
+// Keys and values from the position on are set ahead of the first attention, so older ones are there since the step
+// before; of the second all are another launch's, and of the third a row is set that may be any.
+// CHECK-LABEL: func.func @settled
+// CHECK: launch.attention(q = %q {{.*}} keys = %k {{.*}}, dependent, settled} covers [2]
+// CHECK: launch.attention(q = %q {{.*}} keys = %made {{.*}} : f32, dependent} covers [4]
+// CHECK: launch.attention(q = %q {{.*}} keys = %k {{.*}} : f32, dependent} covers [6]
+// An index that is set in the step is no place to begin at.
+// CHECK: launch.attention(q = %q {{.*}} keys = %u {{.*}} : f32, dependent} covers [8]
+func.func @settled(%token: memref<1xi32> {tgraph.token}, %p: memref<1xi32> {tgraph.position}, %i: memref<1xi32>, %q: memref<1x64xf32>,
+                   %n: memref<1x64xf32>, %y: memref<1x64xf32>, %k: memref<16x64xf32>, %v: memref<16x64xf32>, %u: memref<16x64xf32>)
+    attributes {launch.lifted = 9 : i64} {
+  %made = launch.alloc : memref<16x64xf32>
+  launch.set_row(source = %n : memref<1x64xf32>, out = %k : memref<16x64xf32>, at = %p : memref<1xi32>) covers [0]
+  launch.set_row(source = %n : memref<1x64xf32>, out = %v : memref<16x64xf32>, at = %p : memref<1xi32>) covers [1]
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<16x64xf32>, values = %v : memref<16x64xf32>, position = %p : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 1 : i64, kv_heads = 1 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 1.000000e+00 : f32} covers [2]
+  launch.copy(x = %k : memref<16x64xf32>, out = %made : memref<16x64xf32>) covers [3]
+  launch.attention(q = %q : memref<1x64xf32>, keys = %made : memref<16x64xf32>, values = %v : memref<16x64xf32>, position = %p : memref<1xi32>, out = %y : memref<1x64xf32>) {settled, heads = 1 : i64, kv_heads = 1 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 1.000000e+00 : f32} covers [4]
+  launch.set_row(source = %n : memref<1x64xf32>, out = %v : memref<16x64xf32>) {row = 3 : i64} covers [5]
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<16x64xf32>, values = %v : memref<16x64xf32>, position = %p : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 1 : i64, kv_heads = 1 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 1.000000e+00 : f32} covers [6]
+  launch.advance(x = %p : memref<1xi32>, out = %i : memref<1xi32>) {by = 1 : i64} covers [7]
+  launch.attention(q = %q : memref<1x64xf32>, keys = %u : memref<16x64xf32>, values = %u : memref<16x64xf32>, position = %i : memref<1xi32>, out = %y : memref<1x64xf32>) {heads = 1 : i64, kv_heads = 1 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 1.000000e+00 : f32} covers [8]
+  func.return
+}
