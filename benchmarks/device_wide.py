@@ -22,7 +22,7 @@ from lanelink.lowering.selection.calls import Address, KernelCall
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, Quantized, Rows
 from lanelink.passes.schedule.products import Product
 from lanelink.passes.schedule.tails import tail_of, tiles_of
-from lanelink.passes.tensor_cores import CHUNK, Tail
+from lanelink.passes.tensor_cores import BLOCKS, CHUNK, Tail
 
 FRESH_BYTES = 200 << 20
 """Bytes of weights that a graph reads: more than the second-level cache holds."""
@@ -56,7 +56,7 @@ def time_product(device: Device, format: Format, rows: int, n: int, k: int, plan
     spec = GemvSpec(x, format, k, rows, (GemvPart(stored[0], n, y),))
     of = Product(format, True, k, rows, (n,))
     tiles, chunks, sms = tiles_of(of), -(-k // CHUNK), device.chip.sms
-    tails = {"scheduled": tail_of(tiles, chunks, sms), "whole": None, "two an SM": tail_of(tiles, chunks, 2 * sms)}
+    tails = {"scheduled": tail_of(tiles, chunks, BLOCKS * sms), "whole": None, "one an SM": tail_of(tiles, chunks, sms)}
 
     def measure(words: str, calls: list[KernelCall]) -> None:
         device.scratch(calls)

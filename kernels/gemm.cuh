@@ -35,7 +35,7 @@ struct GemmArgs {
   u32 *counters;
 };
 
-extern __shared__ uint4 dynamic_shared[];
+extern __shared__ __align__(128) uint4 dynamic_shared[];  // as long as a row of a chunk: addresses are swizzled
 
 // What a block computes: which tile, and which share of its chunks.
 struct Task {

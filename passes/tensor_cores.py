@@ -25,6 +25,9 @@ TILE_OUTPUTS, TILE_ROWS = 128, 64
 CHUNK = 128
 """Inputs that a block sums between two loads into shared memory."""
 
+BLOCKS = 2
+"""Blocks that share a multiprocessor: one sums while the other waits for what it has sent for."""
+
 
 @dataclass(frozen=True)
 class Tail:
@@ -72,6 +75,7 @@ def _wide_rows(part: Operation) -> int | None:
 
 
 __all__ = [
+    "BLOCKS",
     "CHUNK",
     "STREAMED_ROWS",
     "TILE_OUTPUTS",

@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch.target import module_target
 from lanelink.passes.schedule.products import Product, product_of, products
-from lanelink.passes.tensor_cores import CHUNK, TILE_OUTPUTS, TILE_ROWS, Tail, for_tensor_cores
+from lanelink.passes.tensor_cores import BLOCKS, CHUNK, TILE_OUTPUTS, TILE_ROWS, Tail, for_tensor_cores
 
 LEAST_CHUNKS = 4
 """Chunks that a share of a tile has at least: fewer do not pay for adding the shares up."""
@@ -30,18 +30,18 @@ def tiles_of(product: Product) -> int:
     return -(-product.rows // TILE_ROWS) * sum(-(-n // outputs) for n in product.outputs)
 
 
-def tail_of(tiles: int, chunks: int, sms: int) -> Tail | None:
+def tail_of(tiles: int, chunks: int, places: int) -> Tail | None:
     """
-    The tail of `tiles` equal tiles of `chunks` chunks of inputs on `sms` multiprocessors, a block on each at a time.
+    The tail of `tiles` equal tiles of `chunks` chunks of inputs, of which `places` are summed at a time.
 
-    The last wave has `tiles % sms` tiles, and leaves the other multiprocessors idle for as long as a whole wave takes.
-    Where those are at least as many again, each tile of the last wave is split by its inputs over as many blocks as
-    there are multiprocessors for, none with fewer than LEAST_CHUNKS chunks. None where there is nothing to gain.
+    The last wave has `tiles % places` tiles, and leaves the other places idle for as long as a whole wave takes. Where
+    those are at least as many again, each tile of the last wave is split by its inputs over as many blocks as there are
+    places for, none with fewer than LEAST_CHUNKS chunks. None where there is nothing to gain.
     """
-    left = tiles % sms
+    left = tiles % places
     if not left:
         return None
-    split = min(sms // left, chunks // LEAST_CHUNKS, MOST_SHARES)
+    split = min(places // left, chunks // LEAST_CHUNKS, MOST_SHARES)
     return Tail(tiles - left, split) if split > 1 else None
 
 
@@ -60,7 +60,7 @@ class ScheduleTailsPass(ModulePass):
             product = product_of(each)
             tail = None
             if on_tensor_cores(product) and not target.batch.data:
-                tail = tail_of(tiles_of(product), -(-product.k // CHUNK), target.sms.data)
+                tail = tail_of(tiles_of(product), -(-product.k // CHUNK), BLOCKS * target.sms.data)
             each.tail_from = None if tail is None else IntegerAttr(tail.first, i64)
             each.tail_split = None if tail is None else IntegerAttr(tail.split, i64)
 

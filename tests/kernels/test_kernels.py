@@ -19,7 +19,9 @@ from lanelink.lowering.emulator import Emulator, Entry, Module
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
 from lanelink.lowering.selection.chip import H200, Chip
+from lanelink.lowering.selection.gemm import laid
 from lanelink.lowering.selection.select import select
+from lanelink.lowering.selection.specs import GemvSpec, GluSpec
 
 # Few multiprocessors, so that blocks take several tiles each and grids stay small.
 CHIP = Chip("small", (9, 0), 2, 100)
@@ -172,7 +174,18 @@ def test_attention_that_sees_nothing_is_zeros() -> None:
     assert run(replace(case, buffers=before, results=(moved,)))["y"] <= 1
 
 
-@pytest.mark.parametrize("what", ["then norm", "attention"])
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if " q8_0 " in c.name and "shared by" in c.name], ids=lambda c: c.name
+)
+def test_tiles_by_three_chunks_in_shared_memory(case: Case) -> None:
+    """A small chip holds two; a wide one has room for another on its way."""
+    assert isinstance(case.spec, GemvSpec | GluSpec)
+    assert (laid(case.spec, H200).stages, laid(case.spec, CHIP).stages) == (3, 2)
+    worst = run(case, H200)
+    assert all(w <= 1 for w in worst.values()), worst
+
+
+@pytest.mark.parametrize("what", ["then norm", "shared by 5", "attention"])
 def test_a_replay_is_the_same_bit_for_bit(what: str) -> None:
     """Blocks arrive in another order when fewer of them run at a time."""
     case = attention(SPLIT[0]) if what == "attention" else next(c for c in CASES if what in c.name)

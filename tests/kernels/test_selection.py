@@ -16,6 +16,7 @@ from lanelink.lowering.selection.attention import entry_for
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
+from lanelink.lowering.selection.gemm import laid
 from lanelink.lowering.selection.products import LONG, SHORT, variant_for
 from lanelink.lowering.selection.select import SELECTIONS, select
 from lanelink.lowering.selection.specs import (
@@ -35,6 +36,7 @@ from lanelink.lowering.selection.specs import (
     Turn,
 )
 from lanelink.lowering.selection.union import Spec
+from lanelink.passes.tensor_cores import Tail
 
 X = Rows(Address("x"), 4096)
 Y = Rows(Address("y"), 4096)
@@ -245,3 +247,72 @@ def test_an_argument_of_more_bits_is_refused() -> None:
     with pytest.raises(SelectionError, match="kernel argument: expected a whole number of 32 bits, got 2147483648"):
         I32(2**31)
     assert I32(-(2**31)).value == -(2**31)
+
+
+WIDE = GemvSpec(Quantized(Address("x")), Format.Q8_0, 4096, 64, (PART,))
+
+
+@pytest.mark.parametrize(
+    ("spec", "entry", "grid"),
+    [
+        (WIDE, "gemm_q8_0_r64", 32),
+        (replace(WIDE, m=65), "gemm_q8_0_r64", 64),
+        (replace(WIDE, m=9), "gemm_q8_0_r32", 32),
+        (replace(WIDE, m=33, x=Quantized(Address("x"), 2)), "gemm_q8_0_r64", 32),
+        (replace(WIDE, tail=Tail(0, 8)), "gemm_q8_0_r64", 256),
+        (replace(WIDE, m=512, tail=Tail(250, 3)), "gemm_q8_0_r64", 268),
+        (replace(WIDE, parts=(PART, replace(PART, n=129))), "gemm_q8_0_r64", 34),
+        (replace(GLU, x=WIDE.x, format=Format.Q4_K, m=10), "gemm_q4_k_r32", 192),
+        (replace(WIDE, then=RopeFold(ROTATION, (Turn(),))), "gemm_q8_0_r64", 32),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_many_rows_go_to_tensor_cores(spec: Spec, entry: str, grid: int) -> None:
+    call = select(spec, H200)
+    assert (call.entry, call.grid) == (entry, (grid, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        replace(WIDE, m=8),
+        replace(WIDE, x=X),
+        replace(WIDE, then=NORM),
+        replace(WIDE, then=RopeFold(replace(ROTATION, hd=256), (Turn(),))),
+    ],
+    ids=["eight rows", "f32", "a norm", "heads of 256"],
+)
+def test_others_stay_with_the_few_rows(spec: GemvSpec) -> None:
+    assert select(spec, H200).entry.startswith("gemv_q8_0_")
+
+
+def test_a_chip_of_little_shared_memory_has_no_room_for_chunks() -> None:
+    assert select(replace(WIDE, k=256), Chip("little", (8, 0), 2, 48)).entry == "gemv_q8_0_q8_r4"
+    assert select(replace(WIDE, k=256), Chip("enough", (8, 0), 2, 56)).entry == "gemm_q8_0_r64"
+
+
+def test_three_chunks_where_two_blocks_hold_them() -> None:
+    assert laid(WIDE, H200).stages == 3
+    assert laid(replace(WIDE, x=Quantized(Address("x"), 2)), H200).stages == 3
+    assert laid(WIDE, A100).stages == 2
+    assert laid(replace(WIDE, format=Format.Q4_K), A100).stages == 3
+
+
+@pytest.mark.parametrize(
+    ("tail", "message"),
+    [
+        (Tail(32, 2), "product's tail: expected to begin before its 32 tiles end, got 32"),
+        (Tail(0, 33), "product's tail: expected 2 to 32 shares of its chunks, got 33"),
+        (Tail(0, 1), "product's tail: expected 2 to 32 shares of its chunks, got 1"),
+    ],
+)
+def test_tails_that_are_none(tail: Tail, message: str) -> None:
+    with pytest.raises(SelectionError, match=re.escape(message)):
+        select(replace(WIDE, tail=tail), H200)
+
+
+def test_shares_of_tiles_need_room() -> None:
+    call = select(replace(WIDE, tail=Tail(30, 4)), H200)
+    assert call.scratch_bytes(ScratchKind.COUNTERS) == 8
+    assert call.scratch_bytes(ScratchKind.PARTIALS) == 2 * 4 * 128 * 64 * 4
+    assert select(WIDE, H200).scratch == ()

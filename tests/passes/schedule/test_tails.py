@@ -44,7 +44,7 @@ def test_tiles_cover_the_result(rows: int, outputs: tuple[int, ...], tiles: int)
 
 
 @pytest.mark.parametrize(
-    ("tiles", "chunks", "sms", "tail"),
+    ("tiles", "chunks", "places", "tail"),
     [
         (32, 32, 132, Tail(0, 4)),
         (168, 32, 132, Tail(132, 3)),
@@ -61,15 +61,15 @@ def test_tiles_cover_the_result(rows: int, outputs: tuple[int, ...], tiles: int)
         (4, 32, 1, None),
     ],
 )
-def test_tails(tiles: int, chunks: int, sms: int, tail: Tail | None) -> None:
-    assert tail_of(tiles, chunks, sms) == tail
+def test_tails(tiles: int, chunks: int, places: int, tail: Tail | None) -> None:
+    assert tail_of(tiles, chunks, places) == tail
 
 
 @given(st.integers(1, 2000), st.integers(1, 300), st.integers(1, 200))
-def test_a_tail_fits_the_chip_and_its_chunks(tiles: int, chunks: int, sms: int) -> None:
-    tail = tail_of(tiles, chunks, sms)
+def test_a_tail_fits_the_chip_and_its_chunks(tiles: int, chunks: int, places: int) -> None:
+    tail = tail_of(tiles, chunks, places)
     if tail is not None:
-        assert tail.first % sms == 0 and 0 < tiles - tail.first < sms
+        assert tail.first % places == 0 and 0 < tiles - tail.first < places
         assert 2 <= tail.split <= MOST_SHARES
-        assert (tiles - tail.first) * tail.split <= sms
+        assert (tiles - tail.first) * tail.split <= places
         assert tail.split * LEAST_CHUNKS <= chunks
