@@ -74,7 +74,7 @@ def test_other_shapes(prepared: Any, name: str, architecture: str) -> None:
     check(ready, prompt.tolist(), logits, [int(logits[-1].argmax())])
 
 
-def check_numerics(path: Path, **options: Any) -> None:
+def check_numerics(path: Path, ids: tuple[int, ...] = (73, 110), **options: Any) -> None:
     """Two tokens on integer units, against the same arithmetic in numpy."""
     step = import_checkpoint(path, context=32, **options)
     assert module_target(step).numerics.data is Numerics.INT8
@@ -82,7 +82,7 @@ def check_numerics(path: Path, **options: Any) -> None:
     checkpoint = open_directory(path)
     reference = ReferenceBackend(tensors, resolve(tensors, checkpoint))
     backend = EmulatorBackend(read_plan(lower(step)), SourceLoader(checkpoint))
-    for id in (73, 110):
+    for id in ids:
         backend.step(id)
         reference.step(id)
         error = np.sqrt(np.mean((backend.logits() - reference.logits()) ** 2)) / reference.logits().std()
@@ -93,6 +93,11 @@ def check_numerics(path: Path, **options: Any) -> None:
 @pytest.mark.parametrize("model", ["qwen2_moe", "qwen3_next", "gemma3_text", "deepseek_v2"])
 def test_q8_0_on_integer_units(model: str) -> None:
     check_numerics(MODELS / model, quantize=Format.Q8_0)
+
+
+def test_groups_on_integer_units() -> None:
+    """Of random weights a quant that moves moves others, and all logits; by these ids none comes near a half step."""
+    check_numerics(MODELS / "shapes" / "deepseek_v2_groups", (5, 34), quantize=Format.Q8_0)
 
 
 def test_gpt_oss_as_released(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@
 // CHECK: model.layers.7.mlp: op 1 tgraph.matmul: expected a constant matrix, got one computed in the step
 // NOTHING-NOT: {{.}}
 builtin.module {
-  func.func @step(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %a: tensor<64x32xf32>) -> tensor<1x32xf32> {
+  func.func @step(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32> {tgraph.state = "x"}, %a: tensor<64x32xf32> {tgraph.state = "a"}) -> (tensor<1x32xf32>, tensor<1x64xf32> {tgraph.carry = 1 : i64}, tensor<64x32xf32> {tgraph.carry = 2 : i64}) {
     %w = tgraph.silu %a : tensor<64x32xf32> -> tensor<64x32xf32>
     %y = tgraph.matmul %x, %w : (tensor<1x64xf32>, tensor<64x32xf32>) -> tensor<1x32xf32> loc("model.layers.7.mlp")
-    func.return %y : tensor<1x32xf32>
+    func.return %y, %x, %a : tensor<1x32xf32>, tensor<1x64xf32>, tensor<64x32xf32>
   }
 }
