@@ -59,15 +59,15 @@ struct Block {
   u32 super;
 };
 
-// Bytes of a row before its scales, and before its supers.
+// Bytes of a row before its scales. Unsigned, as everything that is added to a row's address: it then takes two instructions.
 template <int FORMAT>
-__device__ __forceinline__ int scales_at(int k) {
+__device__ __forceinline__ u32 scales_at(u32 k) {
   return k / 2 + (FORMAT == FORMAT_Q5_K ? k / 8 : FORMAT == FORMAT_Q6_K ? k / 4 : 0);
 }
 
 template <int FORMAT>
-__device__ __forceinline__ void load_scales(Block<FORMAT> &b, const char *row, int k, int block) {
-  const int at = scales_at<FORMAT>(k);
+__device__ __forceinline__ void load_scales(Block<FORMAT> &b, const char *row, u32 k, u32 block) {
+  const u32 at = scales_at<FORMAT>(k);
   if constexpr (FORMAT == FORMAT_MXFP4)
     b.scale = load_byte(row + at + block);
   else
@@ -79,11 +79,17 @@ __device__ __forceinline__ void load_scales(Block<FORMAT> &b, const char *row, i
 }
 
 template <int FORMAT>
-__device__ __forceinline__ void load_block(Block<FORMAT> &b, const char *row, int k, int block) {
+__device__ __forceinline__ void load_block(Block<FORMAT> &b, const char *row, u32 k, u32 block) {
   b.quants = load_weights(row + 16 * block);
   if constexpr (FORMAT == FORMAT_Q5_K) b.high.x = load_word(row + k / 2 + 4 * block);
   if constexpr (FORMAT == FORMAT_Q6_K) b.high = load_words(row + k / 2 + 8 * block);
   load_scales<FORMAT>(b, row, k, block);
+}
+
+// A byte of a word as a float: as the low mantissa of 2^23, which is taken off. A conversion would take four times as long.
+template <int BYTE>
+__device__ __forceinline__ float byte_to_float(u32 w) {
+  return __uint_as_float(__byte_perm(w, 0x4b000000u, 0x7440 | BYTE)) - 8388608.0f;
 }
 
 // What a block's int8 are multiplied by: `low` its first 16, `high` the others; then `min` is taken off.
@@ -103,8 +109,8 @@ __device__ __forceinline__ BlockScales scales_of(const Block<FORMAT> &b) {
     const float d = half_to_float(u16(b.super)) * 0.25f;
     return {d * float(i8(b.scale)), d * float(i8(b.scale >> 8)), 0.0f};
   } else {
-    const float d = half_to_float(u16(b.super)) * float(b.scale & 0xff);
-    return {d, d, half_to_float(u16(b.super >> 16)) * float(b.scale >> 8)};
+    const float d = half_to_float(u16(b.super)) * byte_to_float<0>(b.scale);
+    return {d, d, half_to_float(u16(b.super >> 16)) * byte_to_float<1>(b.scale)};
   }
 }
 

@@ -72,21 +72,30 @@ __device__ __forceinline__ void stage_f32(const GemvArgs &a, int row0, float *sh
 }
 
 // Quantized: for each row its planes, one after the other; after all rows their scales, and where weights have mins, the
-// sums of what the blocks stand for.
+// sums of what the blocks stand for. A thread takes whole blocks, all of whose loads are in flight together.
 template <int FORMAT, int RT>
 __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shared) {
-  const int planes = a.x_pitch, words = a.k / 16, blocks = a.k / QBLOCK;
+  const int planes = a.x_pitch, blocks = a.k / QBLOCK;
   const Quantized x{reinterpret_cast<i8 *>(const_cast<void *>(a.x)), planes, a.m, a.k};
-  float *scales = reinterpret_cast<float *>(shared + RT * planes * a.k);
+  float *scales = reinterpret_cast<float *>(shared + RT * planes * a.k), *sums = scales + RT * blocks;
 #pragma unroll 1
   for (int r = 0; r < RT; r++) {
     const int row = min(row0 + r, a.m - 1);
 #pragma unroll 1
-    for (int p = 0; p < planes; p++) {
-      stage_plane<FORMAT>(x.plane(p, row), words, reinterpret_cast<uint4 *>(shared + (r * planes + p) * a.k));
+    for (int i = threadIdx.x; i < blocks; i += threads()) {
+      const float scale = x.scales(row)[i];
+      float sum = 0.0f;
+#pragma unroll 1
+      for (int p = 0; p < planes; p++) {
+        const uint4 *from = reinterpret_cast<const uint4 *>(x.plane(p, row)) + 2 * i;
+        const uint4 low = from[0], high = from[1];
+        uint4 *to = reinterpret_cast<uint4 *>(shared + (r * planes + p) * a.k);
+        to[swizzled_pair<FORMAT>(2 * i)] = low, to[swizzled_pair<FORMAT>(2 * i + 1)] = high;
+        if constexpr (HAS_MINS<FORMAT>) sum += float(sum16(low) + sum16(high)) * (p == 0 ? 1.0f : 1.0f / 254.0f);
+      }
+      scales[r * blocks + i] = scale;
+      if constexpr (HAS_MINS<FORMAT>) sums[r * blocks + i] = scale * sum;
     }
-    stage_scales<FORMAT>(x.plane(0, row), planes == 2 ? x.plane(1, row) : nullptr, x.scales(row), blocks,
-                         scales + r * blocks, scales + (RT + r) * blocks);
   }
 }
 
@@ -114,6 +123,63 @@ __device__ __forceinline__ void stage_norm_weights(const GemvArgs &a, char *shar
                                           : load_constant4(a.x_norm.weight + 4 * f);
 }
 
+// Four neighbouring values as int8 of a block of 32, of which eight lanes have a share: `first` of them, and `second` what
+// is left where there are two planes. Rounded as store_quantized does.
+struct QuantizedFour {
+  u32 first, second;
+  float scale;
+};
+
+// Rounds to the nearest integer, to even from the middle, in the low bits: one addition instead of a conversion.
+constexpr float TO_INTEGER = 12582912.0f;  // 1.5 * 2^23
+
+__device__ __forceinline__ u32 low_bytes(float a, float b, float c, float d) {
+  return __byte_perm(__byte_perm(__float_as_uint(a), __float_as_uint(b), 0x0040),
+                     __byte_perm(__float_as_uint(c), __float_as_uint(d), 0x0040), 0x5410);
+}
+
+// 1 / s, s being of a middling size: an approximation and one step towards it, rounded as a division is but where all bits
+// of s's significand are set (Markstein, 1990).
+__device__ __forceinline__ float inverse_of(float s) {
+  float near;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(s));
+  return fmaf(fmaf(-s, near, 1.0f), near, near);
+}
+
+__device__ __forceinline__ QuantizedFour quantize_four(const float4 &v, int planes) {
+  float amax = fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w)));
+#pragma unroll
+  for (int d = 4; d > 0; d >>= 1) amax = fmaxf(amax, __shfl_xor_sync(ALL_LANES, amax, d));
+  const float whole = divide_by(amax, 127.0f, 1.0f / 127.0f);
+  const float s = whole < LEAST_SCALE ? 0.0f : whole;
+  const float inverse = s == 0.0f ? 0.0f : inverse_of(s);
+  const float ratio[4] = {divide_by(v.x, s, inverse), divide_by(v.y, s, inverse), divide_by(v.z, s, inverse),
+                          divide_by(v.w, s, inverse)};
+  float q[4];
+#pragma unroll
+  for (int i = 0; i < 4; i++) q[i] = ratio[i] + TO_INTEGER;
+  QuantizedFour out{low_bytes(q[0], q[1], q[2], q[3]), 0, s};
+  if (planes == 2) {
+    float left[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const float finer = (ratio[i] - (q[i] - TO_INTEGER)) * 254.0f;
+      left[i] = fmaxf(-127.0f, fminf(127.0f, finer)) + TO_INTEGER;
+    }
+    out.second = low_bytes(left[0], left[1], left[2], left[3]);
+  }
+  return out;
+}
+
+// The sum of four int8 a lane, over the eight lanes of a block.
+__device__ __forceinline__ float sum_block(u32 bytes) {
+  int sum = __dp4a(int(bytes), 0x01010101, 0);
+#pragma unroll
+  for (int d = 4; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+  return float(sum);
+}
+
+// The row, normed: its squares meet in `scratch`, a float a warp, and a barrier is all that stands between the two walks.
 template <int FORMAT, int INPUT>
 __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, float *scratch) {
   const float *x = reinterpret_cast<const float *>(a.x);
@@ -134,9 +200,18 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
       w = make_float4(v[h].x * w.x, v[h].y * w.y, v[h].z * w.z, v[h].w * w.w);
     }
   }
-  const float inverse = inverse_rms(squares, a.k, a.x_norm.eps, scratch);
-  const Quantized q{reinterpret_cast<i8 *>(shared), a.x_pitch, 1, a.k};
+  squares = warp_sum(squares);
+  if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = squares;
+  __syncthreads();
+  float sum = 0.0f;
+#pragma unroll 1
+  for (int w = 0; w < warps(); w += 4) {
+    const float4 four = *reinterpret_cast<const float4 *>(scratch + w);
+    sum += (four.x + four.y) + (four.z + four.w);
+  }
+  const float inverse = 1.0f / sqrtf(sum / float(a.k) + a.x_norm.eps);
   const int all = INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : groups;
+  float *scales = reinterpret_cast<float *>(shared + a.x_pitch * a.k), *sums = scales + blocks;
 #pragma unroll 2
   for (int f0 = 0; f0 < all; f0 += threads()) {  // uniform over the block: the quantizing lanes act together
     const int f = f0 + threadIdx.x;
@@ -148,17 +223,21 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
     if constexpr (INPUT == INPUT_F32) {
       if (f < all) held[held_at<FORMAT, INPUT>(f)] = v;
     } else {
-      const float four[4] = {v.x, v.y, v.z, v.w};
-      store_quantized_at<4>(q, 0, 4 * f, swizzled_pair<FORMAT>(f / 4) * 16 + f % 4 * 4, four, f < groups);
-    }
-  }
-  if constexpr (INPUT == INPUT_Q8 && HAS_MINS<FORMAT>) {
-    __syncthreads();
-    float *scales = q.scales(0), *sums = scales + blocks;
-    for (int i = threadIdx.x; i < blocks; i += threads()) {
-      float sum = float(sum32(q.plane(0, 0) + i * QBLOCK));
-      if (q.planes == 2) sum += float(sum32(q.plane(1, 0) + i * QBLOCK)) * (1.0f / 254.0f);
-      sums[i] = scales[i] * sum;
+      const QuantizedFour q = quantize_four(v, a.x_pitch);
+      float sum = 0.0f;
+      if constexpr (HAS_MINS<FORMAT>) {
+        sum = sum_block(q.first);
+        if (a.x_pitch == 2) sum += sum_block(q.second) * (1.0f / 254.0f);
+      }
+      if (f < groups) {
+        u32 *to = reinterpret_cast<u32 *>(shared + swizzled_pair<FORMAT>(f / 4) * 16) + f % 4;
+        *to = q.first;
+        if (a.x_pitch == 2) to[a.k / 4] = q.second;
+        if (f % 8 == 0) {
+          scales[f / 8] = q.scale;
+          if constexpr (HAS_MINS<FORMAT>) sums[f / 8] = q.scale * sum;
+        }
+      }
     }
   }
 }
@@ -193,7 +272,8 @@ __device__ __forceinline__ StreamsOf<N> streams_at(const GemvArgs &a, int tile, 
 }
 
 // ---- what follows a product -----------------------------------------------------------------------------------------
-// The quantized form of a tile of 32 outputs, from `stage` [RT][32]: warp r takes row r.
+// The quantized form of a tile of 32 outputs, from `stage` [RT][32]: warp r takes row r. The next tile goes to another
+// stage, and the one after it is behind another barrier.
 template <int RT>
 __device__ __forceinline__ void quantize_tile(const GemvArgs &a, int row0, int column, const float *stage) {
   __syncthreads();
@@ -202,20 +282,32 @@ __device__ __forceinline__ void quantize_tile(const GemvArgs &a, int row0, int c
     const float v[1] = {stage[warp * QBLOCK + lane]};
     store_quantized<1>(a.quantized, row0 + warp, column + lane, v, true);
   }
-  __syncthreads();
+}
+
+// arrives_last by warps: true in every lane of the last of `total`, all of whose writes are then visible to it.
+__device__ __forceinline__ bool warp_arrives_last(u32 *counter, u32 total) {
+  __syncwarp();
+  u32 before = 0;
+  if ((threadIdx.x & 31) == 0)
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(total - 1) : "memory");
+  before = __shfl_sync(ALL_LANES, before, 0);
+  __syncwarp();
+  return before == total - 1;
 }
 
 // Turns the heads of the group that this tile completes, if it does.
 template <int RT, int N>
-__device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0) {
+__device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0, int position) {
   const Place at = place_of(a, tile);
   if (!PART_FIELD(a, at.part, turned)) return;  // uniform over the block
   const int group = at.tile / a.group_tiles;
   const int tiles = PART_FIELD(a, at.part, tiles), n = PART_FIELD(a, at.part, n);
   const int first = tile - at.tile + group * a.group_tiles;  // the group's counter is its first tile's
   const int all = min(a.group_tiles, tiles - group * a.group_tiles);
-  if (!arrives_last(a.counters + (long long)blockIdx.y * (a.part[0].tiles + a.part[1].tiles + a.part[2].tiles + a.part[3].tiles) + first, all))
-    return;
+  u32 *counter = a.counters + (long long)blockIdx.y * (a.part[0].tiles + a.part[1].tiles + a.part[2].tiles + a.part[3].tiles) + first;
+  // Of one row of x there is little to turn: the warp that arrives last does, and no other waits for it.
+  constexpr bool ALONE = RT == 1;
+  if (ALONE ? !warp_arrives_last(counter, u32(all) * warps()) : !arrives_last(counter, all)) return;
   int column0 = 0;  // of the part, in the waiting products
 #pragma unroll
   for (int p = 0; p < PARTS - 1; p++) column0 += p < at.part ? a.part[p].n : 0;
@@ -225,9 +317,8 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
                       PART_FIELD(a, at.part, norm.eps)};
   const Rows y{PART_FIELD(a, at.part, y.base), PART_FIELD(a, at.part, y.pitch), PART_FIELD(a, at.part, y.row)};
   const int rows = min(RT, a.m - row0), unit = PART_FIELD(a, at.part, y_unit);
-  const int position = a.position == nullptr ? 0 : *a.position;
 #pragma unroll 1
-  for (int i = threadIdx.x >> 5; i < heads * rows; i += warps()) {
+  for (int i = ALONE ? 0 : threadIdx.x >> 5; i < heads * rows; i += ALONE ? 1 : warps()) {
     const int row = row0 + i / heads, head = group * per_group + i % heads;
     const long long turn = (long long)(position + row) * a.half;
     turn_head(a.product + (long long)row * a.product_pitch + column0 + head * a.hd,
@@ -255,22 +346,57 @@ __device__ __forceinline__ void store_output(const GemvArgs &a, const Place &at,
   if (y.base != nullptr) y.at(row0 + r)[output] = v;
 }
 
+template <int M, int WITHIN>
+__device__ __forceinline__ float sum_lanes_within(const float (&v)[M]) {
+  if constexpr (M == 1) {
+    float sum = v[0];
+#pragma unroll
+    for (int d = WITHIN; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+    return sum;
+  } else {
+    const bool upper = threadIdx.x & WITHIN;
+    float half[M / 2];
+#pragma unroll
+    for (int i = 0; i < M / 2; i++) {
+      const float sent = upper ? v[i] : v[i + M / 2];
+      half[i] = (upper ? v[i + M / 2] : v[i]) + __shfl_xor_sync(ALL_LANES, sent, WITHIN);
+    }
+    return sum_lanes_within<M / 2, WITHIN / 2>(half);
+  }
+}
+
+// M sums over the warp's lanes, M a power of two: lane l gets that of value l / (32 / M). Half of the values go each way
+// at every step, so that it takes little more than the steps of one sum.
+template <int M>
+__device__ __forceinline__ float sum_lanes(const float (&v)[M]) {
+  return sum_lanes_within<M, 16>(v);
+}
+
+// What is added to this lane's output, asked for before its product is summed.
+template <int RT, bool GLU, int N>
+__device__ __forceinline__ float added_to_output(const GemvArgs &a, int tile, int pass, int row0) {
+  if (GLU || a.residual == nullptr) return 0.0f;
+  const int r = (threadIdx.x & 31) / N, output = first_output<GLU, N>(a, tile, pass) + (threadIdx.x & 31) % N;
+  if (r >= RT || row0 + r >= a.m || output >= a.part[0].n) return 0.0f;  // a residual has one part
+  return load_fresh(a.residual + (long long)a.residual_pitch * (row0 + r) + output);
+}
+
 // Sums over the warp's lanes, then one lane an output (and row of x) stores it.
 template <int RT, bool GLU, int N>
 __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int pass, int row0, float (&sums)[RT][N],
-                                               float *stage) {
-  constexpr int WIDE = OUTPUTS<GLU, N>;
-  const int lane = threadIdx.x & 31;
-  float v = 0.0f, up = 0.0f;  // this lane's output, and of a gated pair the other matrix's
+                                               float added, float *stage) {
+  constexpr int WIDE = OUTPUTS<GLU, N>, ALL = RT * N, EACH = 32 / ALL;
+  const int lane = threadIdx.x & 31, r = lane / WIDE;
+  float values[ALL];
 #pragma unroll
-  for (int r = 0; r < RT; r++)
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-      const float total = warp_sum(sums[r][i]);
-      if (lane == r * WIDE + i % WIDE) (i < WIDE ? v : up) = total;
-    }
+  for (int i = 0; i < ALL; i++) values[i] = sums[i / N][i % N];
+  const float total = sum_lanes(values);
+  const int from = (r * N + lane % WIDE) * EACH;
+  // This lane's output, and of a gated pair the other matrix's.
+  float v = __shfl_sync(ALL_LANES, total, from), up = 0.0f;
+  if (GLU) up = __shfl_sync(ALL_LANES, total, from + WIDE * EACH);
   const Place at = place_of(a, tile);
-  const int r = lane / WIDE, output = first_output<GLU, N>(a, at.tile, pass) + lane % WIDE;
+  const int output = first_output<GLU, N>(a, at.tile, pass) + lane % WIDE;
   if (r >= RT || row0 + r >= a.m || output >= PART_FIELD(a, at.part, n)) return;
   const float *bias = PART_FIELD(a, at.part, bias);
   if (bias != nullptr) v += bias[output];
@@ -278,20 +404,21 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
     if (a.part[1].bias != nullptr) up += a.part[1].bias[output];
     v = activate(a.act, v) * up;
   }
-  if (!GLU && a.residual != nullptr) v += load_fresh(a.residual + (long long)a.residual_pitch * (row0 + r) + output);
+  v += added;
   store_output<RT, GLU>(a, at, row0, r, output, v, stage);
 }
 
-template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N, bool ROLLING>
 __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
-  __shared__ float stage[RT * QBLOCK];
-  __shared__ float scratch[32];
+  __shared__ float stages[2][RT * QBLOCK];
+  __shared__ float4 scratch4[8];
+  float *scratch = reinterpret_cast<float *>(scratch4);
   char *shared = reinterpret_cast<char *>(dynamic_shared);
   const int lane = threadIdx.x & 31, words = words_of<FORMAT>(a);
   int tiles = a.part[0].tiles;
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
-  int tile = blockIdx.x, pass = 0;
+  int tile = blockIdx.x, pass = 0, odd = 0;
   StreamsOf<N> at = streams_at<FORMAT, GLU, N>(a, tile, 0);
   Batch<FORMAT, STEPS, N> batch;
   load_batch<FORMAT>(batch, at, lane, words, a.k);
@@ -300,6 +427,8 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   constexpr bool ONE_ROW = RT == 1 || (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32);
   if (ONE_ROW && a.x_norm.present) stage_norm_weights<FORMAT, INPUT>(a, shared);
   wait_for_previous();
+  int position = 0;  // asked for early, before it is needed
+  if (!GLU && a.then == THEN_TURN && a.position != nullptr) position = *a.position;
   if (ONE_ROW && a.x_norm.present)
     stage_normed<FORMAT, INPUT>(a, shared, scratch);
   else if constexpr (INPUT == INPUT_F32)
@@ -309,32 +438,30 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   __syncthreads();
 
   while (tile < tiles) {
+    const float added = added_to_output<RT, GLU, N>(a, tile, pass, row0);
     float sums[RT][N] = {};
     int next_tile = tile, next_pass = pass + 1;
     if (next_pass == a.passes) next_tile = tile + gridDim.x, next_pass = 0;
 #pragma unroll 1
     for (int word = lane; word - lane < words; word += 32 * STEPS) {
-      Batch<FORMAT, STEPS, N> next;
-      if (word - lane + 32 * STEPS < words) {
-        load_batch<FORMAT>(next, at, word + 32 * STEPS, words, a.k);
-      } else if (next_tile < tiles) {
-        at = streams_at<FORMAT, GLU, N>(a, next_tile, next_pass);
-        load_batch<FORMAT>(next, at, lane, words, a.k);
+      int ahead = word + 32 * STEPS;
+      if (ahead - lane >= words) {  // what is loaded now is of the warp's next rows, if it has any
+        ahead = next_tile < tiles ? lane : words;
+        if (next_tile < tiles) at = streams_at<FORMAT, GLU, N>(a, next_tile, next_pass);
       }
-      if constexpr (IN_BLOCKS<FORMAT>)
-        sum_blocks<FORMAT, INPUT, RT, STEPS>(batch, word, words, shared, a.x_pitch, a.m - row0, sums);
-      else if constexpr (INPUT == INPUT_F32)
-        sum_batch<FORMAT, 0, RT, STEPS>(batch, word, words, shared, a.k, sums);
-      else if (a.x_pitch == 1)
-        sum_batch<FORMAT, 1, RT, STEPS>(batch, word, words, shared, a.k, sums);
-      else
-        sum_batch<FORMAT, 2, RT, STEPS>(batch, word, words, shared, a.k, sums);
-      batch = next;
+      Batch<FORMAT, STEPS, N> next;
+      if (!ROLLING) load_batch<FORMAT>(next, at, ahead, words, a.k);
+#pragma unroll
+      for (int u = 0; u < STEPS; u++) {
+        sum_any<FORMAT, INPUT, RT>(batch.w[u], word + 32 * u, words, shared, a.k, a.x_pitch, a.m - row0, sums);
+        if (ROLLING) load_step<FORMAT>(batch.w[u], at, ahead + 32 * u, words, a.k);
+      }
+      if (!ROLLING) batch = next;
     }
-    finish_outputs<RT, GLU, N>(a, tile, pass, row0, sums, stage);
+    finish_outputs<RT, GLU, N>(a, tile, pass, row0, sums, added, stages[odd]);
     if (next_pass == 0) {  // the tile is complete
-      if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stage);
-      if (!GLU && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0);
+      if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stages[odd]), odd ^= 1;
+      if (!GLU && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0, position);
     }
     tile = next_tile, pass = next_pass;
   }
@@ -349,14 +476,14 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   }
 }
 
-template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N, bool ROLLING>
 __device__ __forceinline__ void gemv(const GemvArgs &a) {
   if constexpr (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32) {  // the rows of x shared out over the groups, up to RT each
     const int rows = (a.m + gridDim.y - 1) / gridDim.y, row0 = blockIdx.y * rows;
     GemvArgs group = a;  // a copy costs registers: only where it is needed
     group.m = min(a.m, row0 + rows);
-    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N>(group, row0);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N, ROLLING>(group, row0);
   } else {
-    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N>(a, blockIdx.y * RT);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N, ROLLING>(a, blockIdx.y * RT);
   }
 }

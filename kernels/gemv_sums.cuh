@@ -62,10 +62,13 @@ __device__ __forceinline__ void stage_plane(const i8 *plane, int words, uint4 *t
   for (int i = threadIdx.x; i < words; i += threads()) to[swizzled_pair<FORMAT>(i)] = from[i];
 }
 
+__device__ __forceinline__ int sum16(const uint4 &bytes) {
+  return dot16(bytes, make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u));
+}
+
 __device__ __forceinline__ int sum32(const i8 *p) {
-  const uint4 ones = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
   const uint4 *words = reinterpret_cast<const uint4 *>(p);
-  return dot16(words[0], ones) + dot16(words[1], ones);
+  return sum16(words[0]) + sum16(words[1]);
 }
 
 // The scales of a row of quantized x, and where weights have mins, the sums of what its blocks stand for.
@@ -111,16 +114,18 @@ struct StreamsOf {  // the N stored rows a warp is at
 
 using Streams = StreamsOf<NR>;
 
+// One step of a batch: a lane's 16 bytes of each row.
+template <int FORMAT, int N>
+__device__ __forceinline__ void load_step(Block<FORMAT> (&b)[N], const StreamsOf<N> &s, int word, int words, int k) {
+  if (word >= words) return;
+#pragma unroll
+  for (int i = 0; i < N; i++) load_stored<FORMAT>(b[i], s.w[i], s.scale[i], k, word);
+}
+
 template <int FORMAT, int STEPS, int N>
 __device__ __forceinline__ void load_batch(Batch<FORMAT, STEPS, N> &b, const StreamsOf<N> &s, int word0, int words, int k) {
 #pragma unroll
-  for (int u = 0; u < STEPS; u++) {
-    const int word = word0 + 32 * u;
-    if (word < words) {
-#pragma unroll
-      for (int i = 0; i < N; i++) load_stored<FORMAT>(b.w[u][i], s.w[i], s.scale[i], k, word);
-    }
-  }
+  for (int u = 0; u < STEPS; u++) load_step<FORMAT>(b.w[u], s, word0 + 32 * u, words, k);
 }
 
 // Four int8 of a word as floats: the biased byte as the low mantissa of 2^23, less 2^23 + 128.
@@ -199,13 +204,40 @@ __device__ __forceinline__ int dot_words(const u32 *q, const uint4 &x, int d) {
   return d;
 }
 
-// Adds one plane's products, shared out by `share`, to each stored row's; q6_k's halves apart.
+// The same of unsigned bytes.
+__device__ __forceinline__ int dot_unsigned(const u32 *q, const uint4 &x) {
+  int d = 0;
+#pragma unroll
+  for (int j = 0; j < 4; j++) asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(d) : "r"(q[j]), "r"(word_of(x, j)));
+  return d;
+}
+
+// A block as the products read it: of q4_k, whose values have no sign, the second half stays where it lies in its bytes,
+// 16 times as large.
+template <int FORMAT>
+__device__ __forceinline__ void split_block(const Block<FORMAT> &b, u32 (&q)[8]) {
+  if constexpr (FORMAT == FORMAT_Q4_K) {
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      q[j] = word_of(b.quants, j) & 0x0f0f0f0fu;
+      q[4 + j] = word_of(b.quants, j) & 0xf0f0f0f0u;
+    }
+  } else {
+    decode_block<FORMAT>(b, q);
+  }
+}
+
+// Adds one plane's products, shared out by `share`, to each stored row's; q6_k's halves apart, q4_k's 16 times as large.
 template <int FORMAT, int N>
 __device__ __forceinline__ void sum_plane(const u32 (&q)[N][8], const uint4 *plane, int word, float share,
                                           float (&lows)[N], float (&highs)[N]) {
   const uint4 low = plane[swizzled_pair<FORMAT>(2 * word)], high = plane[swizzled_pair<FORMAT>(2 * word + 1)];
 #pragma unroll
   for (int i = 0; i < N; i++) {
+    if constexpr (FORMAT == FORMAT_Q4_K) {
+      lows[i] += share * float(16 * dot_unsigned(q[i], low) + dot_unsigned(q[i] + 4, high));
+      continue;
+    }
     const int first = dot_words(q[i], low, 0);
     if constexpr (FORMAT == FORMAT_Q6_K) {
       lows[i] += share * float(first);
@@ -225,13 +257,13 @@ __device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[N], int w
   BlockScales scales[N];
 #pragma unroll
   for (int i = 0; i < N; i++) {
-    decode_block<FORMAT>(b[i], q[i]);
+    split_block<FORMAT>(b[i], q[i]);
     scales[i] = scales_of<FORMAT>(b[i]);
   }
 #pragma unroll
   for (int r = 0; r < RT; r++) {
     const uint4 *plane = reinterpret_cast<const uint4 *>(shared) + r * planes * words * 2;
-    const float xs = x_scales[r * words + word];
+    const float xs = x_scales[r * words + word] * (FORMAT == FORMAT_Q4_K ? 1.0f / 16.0f : 1.0f);
     float lows[N] = {}, highs[N] = {};
     sum_plane<FORMAT>(q, plane, word, 1.0f, lows, highs);
     if (planes == 2) sum_plane<FORMAT>(q, plane + words * 2, word, 1.0f / 254.0f, lows, highs);
@@ -245,66 +277,82 @@ __device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[N], int w
   }
 }
 
-// Adds one batch's products to the sums; PLANES of quantized x, 0 for f32.
-template <int FORMAT, int PLANES, int RT, int STEPS, int N>
-__device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS, N> &b, int word0, int words, const char *shared, int k,
-                                          float (&sums)[RT][N]) {
+// Adds one step's products to the sums; PLANES of quantized x, 0 for f32.
+template <int FORMAT, int PLANES, int RT, int N>
+__device__ __forceinline__ void sum_step(const Block<FORMAT> (&b)[N], int word, int words, const char *shared, int k,
+                                         float (&sums)[RT][N]) {
+  if (word >= words) return;
+  if constexpr (PLANES == 0) {
+    constexpr int FOURS = VALUES<FORMAT> / 4;
+    float dots[RT][N] = {};
 #pragma unroll
-  for (int u = 0; u < STEPS; u++) {
-    const int word = word0 + 32 * u;
-    if (word >= words) continue;
-    if constexpr (PLANES == 0) {
-      constexpr int FOURS = VALUES<FORMAT> / 4;
-      float dots[RT][N] = {};
+    for (int j = 0; j < FOURS; j++) {
+      float4 w[N];
 #pragma unroll
-      for (int j = 0; j < FOURS; j++) {
-        float4 w[N];
-#pragma unroll
-        for (int i = 0; i < N; i++) w[i] = decode_four<FORMAT>(b.w[u][i].quants, j);
-#pragma unroll
-        for (int r = 0; r < RT; r++) {
-          const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * FOURS + swizzled<FORMAT>(word * FOURS + j)];
-#pragma unroll
-          for (int i = 0; i < N; i++)
-            dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < N; i++) {
-        const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b.w[u][i].scale) : 1.0f;
-#pragma unroll
-        for (int r = 0; r < RT; r++) sums[r][i] += scale * dots[r][i];
-      }
-    } else {
-      const float *scales = reinterpret_cast<const float *>(shared + RT * PLANES * k);
+      for (int i = 0; i < N; i++) w[i] = decode_four<FORMAT>(b[i].quants, j);
 #pragma unroll
       for (int r = 0; r < RT; r++) {
-        const uint4 x = reinterpret_cast<const uint4 *>(shared)[r * PLANES * words + word];
-        const float xs = scales[r * (words >> 1) + (word >> 1)];
-        uint4 residual{};
-        if (PLANES == 2) residual = reinterpret_cast<const uint4 *>(shared)[(r * PLANES + 1) * words + word];
+        const float4 x = reinterpret_cast<const float4 *>(shared)[r * words * FOURS + swizzled<FORMAT>(word * FOURS + j)];
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-          float dot = float(dot16(b.w[u][i].quants, x));
-          if (PLANES == 2) dot += float(dot16(b.w[u][i].quants, residual)) * (1.0f / 254.0f);
-          sums[r][i] += half_to_float(b.w[u][i].scale) * xs * dot;
-        }
+        for (int i = 0; i < N; i++)
+          dots[r][i] += w[i].x * x.x + w[i].y * x.y + w[i].z * x.z + w[i].w * x.w;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const float scale = FORMAT == FORMAT_Q8_0 ? half_to_float(b[i].scale) : 1.0f;
+#pragma unroll
+      for (int r = 0; r < RT; r++) sums[r][i] += scale * dots[r][i];
+    }
+  } else {
+    const float *scales = reinterpret_cast<const float *>(shared + RT * PLANES * k);
+#pragma unroll
+    for (int r = 0; r < RT; r++) {
+      const uint4 x = reinterpret_cast<const uint4 *>(shared)[r * PLANES * words + word];
+      const float xs = scales[r * (words >> 1) + (word >> 1)];
+      uint4 residual{};
+      if (PLANES == 2) residual = reinterpret_cast<const uint4 *>(shared)[(r * PLANES + 1) * words + word];
+#pragma unroll
+      for (int i = 0; i < N; i++) {
+        float dot = float(dot16(b[i].quants, x));
+        if (PLANES == 2) dot += float(dot16(b[i].quants, residual)) * (1.0f / 254.0f);
+        sums[r][i] += half_to_float(b[i].scale) * xs * dot;
       }
     }
   }
 }
 
-// The same for blocks of 32 values; the planes are counted at run time, which costs a branch a block.
+// The same of any format: of blocks of 32 values the planes are counted at run time, which costs a branch a block.
+template <int FORMAT, int INPUT, int RT, int N>
+__device__ __forceinline__ void sum_any(const Block<FORMAT> (&b)[N], int word, int words, const char *shared, int k,
+                                        int planes, int rows, float (&sums)[RT][N]) {
+  if constexpr (IN_BLOCKS<FORMAT>) {
+    if (word >= words) return;
+    if constexpr (INPUT == INPUT_F32)
+      sum_blocks_f32<FORMAT, RT>(b, word, words, shared, rows, sums);
+    else
+      sum_blocks_q8<FORMAT, RT>(b, word, words, shared, planes, sums);
+  } else if constexpr (INPUT == INPUT_F32) {
+    sum_step<FORMAT, 0, RT>(b, word, words, shared, k, sums);
+  } else if (planes == 1) {
+    sum_step<FORMAT, 1, RT>(b, word, words, shared, k, sums);
+  } else {
+    sum_step<FORMAT, 2, RT>(b, word, words, shared, k, sums);
+  }
+}
+
+// Whole batches.
+template <int FORMAT, int PLANES, int RT, int STEPS, int N>
+__device__ __forceinline__ void sum_batch(const Batch<FORMAT, STEPS, N> &b, int word0, int words, const char *shared, int k,
+                                          float (&sums)[RT][N]) {
+#pragma unroll
+  for (int u = 0; u < STEPS; u++) sum_step<FORMAT, PLANES, RT>(b.w[u], word0 + 32 * u, words, shared, k, sums);
+}
+
 template <int FORMAT, int INPUT, int RT, int STEPS, int N>
 __device__ __forceinline__ void sum_blocks(const Batch<FORMAT, STEPS, N> &b, int word0, int words, const char *shared,
                                            int planes, int rows, float (&sums)[RT][N]) {
 #pragma unroll
-  for (int u = 0; u < STEPS; u++) {
-    const int word = word0 + 32 * u;
-    if (word >= words) continue;
-    if constexpr (INPUT == INPUT_F32)
-      sum_blocks_f32<FORMAT, RT>(b.w[u], word, words, shared, rows, sums);
-    else
-      sum_blocks_q8<FORMAT, RT>(b.w[u], word, words, shared, planes, sums);
-  }
+  for (int u = 0; u < STEPS; u++)
+    sum_any<FORMAT, INPUT, RT>(b.w[u], word0 + 32 * u, words, shared, 0, planes, rows, sums);
 }

@@ -38,7 +38,7 @@ from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 class GemvOp(PlacedInUnits):
     """
     x[m,k] · Wᵀ (+ bias) → out[m,n], W checkpoint rows [n,k]; also, or instead, the result quantized. Where out is
-    written in units, a row of the result is one. `per_warp`: the rows of W that a warp takes together, 1, 2 or 4.
+    written in units, a row of the result is one. `per_warp`: the rows of W that a warp takes together, 2 or 4.
     `tail_from`, `tail_split`: of a product on tensor cores, tiles from the one on are shared by so many blocks each.
 
     Example:
@@ -74,7 +74,7 @@ class GemvOp(PlacedInUnits):
         check_index(self.at, "launch.gemv at")
         check_results("launch.gemv", self.out, self.quant, (m, n))
         self.check_units(self.out, m, 1, n)
-        check_per_warp(self.name, self.per_warp, (1, 2, 4))
+        check_per_warp(self.name, self.per_warp, (2, 4))
         check_tail(self.name, self.tail_from, self.tail_split)
 
 
@@ -168,7 +168,7 @@ class GemmPartsOp(CompoundLaunch):
 
     def verify_(self) -> None:
         self.verify_members((GemmPartOp,), least=2)
-        check_per_warp(self.name, self.per_warp, (1, 2, 4))
+        check_per_warp(self.name, self.per_warp, (2, 4))
         check_tail(self.name, self.tail_from, self.tail_split)
         m, k = activation_shape(self.x, "launch.gemm_parts x")
         formats: set[str] = set()

@@ -25,6 +25,7 @@ from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
 from lanelink.lowering.cases.sequences import full_sequences, small_sequences
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.passes.schedule.products import rows_known
 
 
 def small() -> Iterator[Case]:
@@ -93,23 +94,23 @@ def _small_blocks() -> Iterator[Case]:
 
 
 def _small_rows_per_warp() -> Iterator[Case]:
-    """Each entry of one stored row a warp, of four, and of two of each of a gated pair, then what may follow them."""
-    for seed, (format, planes) in enumerate([*INPUTS, *((f, p) for f, p in BLOCK_INPUTS if p)]):
+    """Each entry of four stored rows a warp, and of two of each of a gated pair, then what may follow them."""
+    for seed, (format, planes) in enumerate(INPUTS + BLOCK_INPUTS):
         narrow, wide = widths(format)[:2]
-        for rows in (1, 4):
+        for rows in rows_known(format, planes > 0, paired=False)[1:]:
             shape = ProductShape(format, planes, 1, wide, 37 if seed % 2 else 30)
-            yield products.by_warp(products.plain(shape, bias=rows == 1, seed=seed), rows)
-        gated = products.gated(ProductShape(format, planes, 1, narrow, 32), Activation.SILU, seed % 3, True, seed=seed)
-        yield products.by_warp(gated, 2)
-    for rows in (1, 4):
-        followed = (
-            products.quantized(ProductShape(Format.Q8_0, 1, 1, 64, 96), planes=2, also_f32=True),
-            products.parts(ProductShape(Format.Q8_0, 1, 3, 128, 0), (32, 17, 48), 31),
-            products.normed(ProductShape(Format.Q8_0, 1, 1, 96, 160), NormShape(add=True, keep_sum=True, planes=1)),
-            products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5),
-            products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0),
-        )
-        yield from (products.by_warp(case, rows) for case in followed)
+            yield products.by_warp(products.plain(shape, bias=True, seed=seed), rows)
+        for rows in rows_known(format, planes > 0, paired=True):
+            shape = ProductShape(format, planes, 1, narrow, 32)
+            yield products.by_warp(products.gated(shape, Activation.SILU, seed % 3, True, seed=seed), rows)
+    followed = (
+        products.quantized(ProductShape(Format.Q8_0, 1, 1, 64, 96), planes=2, also_f32=True),
+        products.parts(ProductShape(Format.Q8_0, 1, 3, 128, 0), (32, 17, 48), 31),
+        products.normed(ProductShape(Format.Q8_0, 1, 1, 96, 160), NormShape(add=True, keep_sum=True, planes=1)),
+        products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5),
+        products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0),
+    )
+    yield from (products.by_warp(case, 4) for case in followed)
     gated = ProductShape(Format.BF16, 0, 3, 64, 41)
     yield products.by_warp(products.gated(gated, Activation.GELU_TANH, 0, also_f32=True, bias=True), 2)
 
@@ -139,8 +140,10 @@ def _small_unnormed() -> Iterator[Case]:
     yield products.plain(ProductShape(Format.BF16, 0, 1, 36, 5, unnormed=True))  # padded to 16 bytes
     yield products.plain(ProductShape(Format.Q8_0, 1, 1, 4544, 3, unnormed=True))
     yield products.gated(ProductShape(Format.Q8_0, 1, 1, 64, 32, unnormed=True), Activation.SILU, 1, also_f32=False)
-    shape = ProductShape(Format.Q8_0, 1, 1, 64, 0, unnormed=True)
-    yield products.turned(shape, 32, 16, (4, 2, 2), (True, True), 5)
+    for format, k in ((Format.Q8_0, 64), (Format.Q4_K, 256)):
+        shape = ProductShape(format, 1, 1, k, 0, unnormed=True)
+        yield products.turned(shape, 32, 16, (4, 2, 2), (True, True), 5)
+    yield products.plain(ProductShape(Format.Q4_K, 1, 1, 256, 133, unnormed=True))  # tiles for narrow blocks
 
 
 def _small_rows() -> Iterator[Case]:
@@ -202,13 +205,14 @@ def _wide_products() -> Iterator[Case]:
 
 
 def _wide_rows_per_warp() -> Iterator[Case]:
-    for (format, planes), rows in product([*INPUTS, *((f, p) for f, p in BLOCK_INPUTS if p)], (1, 4)):
-        for k in widths(format):
+    for format, planes in INPUTS + BLOCK_INPUTS:
+        for k, rows in product(widths(format), rows_known(format, planes > 0, paired=False)):
             yield products.by_warp(products.plain(ProductShape(format, planes, 1, k, 513), seed=k), rows)
-            gated = products.gated(ProductShape(format, planes, 1, k, 160), Activation.SILU, 1, True, seed=k)
-            yield products.by_warp(gated, 1 if rows == 1 else 2)
             norm = NormShape(add=True, keep_sum=True, planes=1)
             yield products.by_warp(products.normed(ProductShape(format, planes, 1, k, 544), norm, seed=k), rows)
+        for k, rows in product(widths(format), rows_known(format, planes > 0, paired=True)):
+            gated = products.gated(ProductShape(format, planes, 1, k, 160), Activation.SILU, 1, True, seed=k)
+            yield products.by_warp(gated, rows)
 
 
 def _widest_products() -> Iterator[Case]:

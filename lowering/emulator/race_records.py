@@ -1,5 +1,6 @@
 """Who touched each piece of memory last: the records that race checks compare with."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,10 @@ class Accesses:
 
     def take(self, rows: Array) -> "Accesses":
         return Accesses(*(getattr(self, f).take(rows) for f in FIELDS))
+
+    def each(self) -> Iterator[tuple[int, ...]]:
+        """The rows, as numbers in the order of the fields."""
+        return zip(*(getattr(self, f).tolist() for f in FIELDS), strict=True)
 
     def repeat(self, count: int) -> "Accesses":
         """Each row `count` times."""

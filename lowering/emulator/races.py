@@ -3,17 +3,17 @@ order.
 
 What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles
 and votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or
-wider, or a releasing atomic) had covered before that other: those of its own thread, and those of its block before a
-barrier; or an acquiring load in its place. Acquiring needs no fence of its own here, as the pattern of the last block
-to arrive is often written without one. Strong accesses (atomics, volatile, relaxed and the like) do not race with each
-other.
+wider, or a releasing atomic) had covered before that other: those of its own thread, with what its warp did before a
+barrier of the warp, and those of its block before a barrier; or an acquiring load in its place. Acquiring needs no
+fence of its own here, as the pattern of the last block to arrive is often written without one. Strong accesses
+(atomics, volatile, relaxed and the like) do not race with each other.
 
 A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it
 may not read what that launch wrote, nor write what it read or wrote.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,26 +31,43 @@ MOST_BLOCKS = 4096
 """Blocks of a launch whose races are checked: each may hold a clock of every other."""
 
 
+class _Access(NamedTuple):
+    """One of Accesses."""
+
+    thread: int
+    warp: int
+    block: int
+    epoch: int
+    warp_epoch: int
+
+
 @dataclass(slots=True)
 class _View:
     """What is ordered before something: of each block, epochs below `before`; of each thread in `own`, epochs up to
-    its value.
+    its value; of each warp in `warps`, the warp's own epochs below its value.
     """
 
     before: Array
     own: dict[int, int] = field(default_factory=dict[int, int])
+    warps: dict[int, int] = field(default_factory=dict[int, int])
 
     def join(self, other: "_View") -> None:
         self.before = np.maximum(self.before, other.before)
-        for thread, epoch in other.own.items():
-            self.own[thread] = max(epoch, self.own.get(thread, 0))
+        for mine, theirs in ((self.own, other.own), (self.warps, other.warps)):
+            for key, epoch in theirs.items():
+                mine[key] = max(epoch, mine.get(key, 0))
 
-    def covers(self, thread: int, block: int, epoch: int, me: int) -> bool:
-        """Whether an access (of many threads or blocks, if MANY) is ordered before; `me` is the asking block."""
-        if block == MANY:
+    def copy(self) -> "_View":
+        return _View(self.before, dict(self.own), dict(self.warps))
+
+    def covers(self, access: "_Access", me: int) -> bool:
+        """Whether an access (of many threads, warps or blocks, if MANY) is ordered before; `me` is the asking block."""
+        if access.block == MANY:
             others = np.delete(self.before, me)
-            return bool((others > epoch).all())
-        return bool(self.before[block] > epoch) or (thread != MANY and self.own.get(thread, 0) >= epoch)
+            return bool((others > access.epoch).all())
+        if self.before[access.block] > access.epoch or self.warps.get(access.warp, 0) > access.warp_epoch:
+            return True
+        return access.thread != MANY and self.own.get(access.thread, 0) >= access.epoch
 
 
 class Races:
@@ -77,6 +94,7 @@ class Races:
         self._epochs = np.full(blocks, self._base, np.int32)
         self._warp_epochs = np.full(blocks * self._width, self._base, np.int32)
         self._fenced = np.zeros(blocks * threads, np.int32)
+        self._fenced_warp = np.zeros(blocks * threads, np.int32)
         self._views: dict[int, _View] = {}
         self._pending: dict[int, dict[int, _View]] = {}
         self._locations: dict[int, _View] = {}
@@ -108,13 +126,32 @@ class Races:
 
     def warp_barrier(self, memory: "Memory", m: Array | None) -> None:
         rows, threads = self._who(memory, m)
-        self._warp_epochs[np.unique((rows + memory.site.first) * self._width + threads // 32)] += 1
+        warps = np.unique((rows + memory.site.first) * self._width + threads // 32)
+        self._warp_epochs[warps] += 1
         self._next = max(self._next, int(self._warp_epochs.max()) + 1)
+        if self._pending:
+            for warp in warps.tolist():
+                self._share(*divmod(warp, self._width))
+
+    def _share(self, block: int, warp: int) -> None:
+        """What lanes of a warp have acquired comes before what any of them does next."""
+        mine = self._pending.get(block, {})
+        first = block * self._threads + 32 * warp
+        lanes = range(first, min(first + 32, (block + 1) * self._threads))
+        found = [mine[lane] for lane in lanes if lane in mine]
+        if not found:
+            return
+        joined = found[0].copy()
+        for view in found[1:]:
+            joined.join(view)
+        for lane in lanes:
+            mine[lane] = joined.copy()
 
     def fence(self, memory: "Memory", m: Array | None) -> None:
         rows, threads = self._who(memory, m)
         blocks = rows + memory.site.first
         self._fenced[blocks * self._threads + threads] = self._epochs[blocks]
+        self._fenced_warp[blocks * self._threads + threads] = self._warp_epochs[blocks * self._width + threads // 32]
 
     def wait(self, memory: "Memory", m: Array | None) -> None:
         """griddepcontrol.wait: the launch ahead is over for these threads."""
@@ -172,13 +209,14 @@ class Races:
         if places.memory is not memory.arena.bytes:
             return
         now = self._now(memory, places)
-        for place, thread, block, epoch in zip(
-            places.offsets.ravel().tolist(), now.thread.tolist(), now.block.tolist(), now.epoch.tolist(), strict=True
+        for place, (thread, warp, block, epoch, warp_epoch) in zip(
+            places.offsets.ravel().tolist(), now.each(), strict=True
         ):
             if order in ("release", "acq_rel"):
                 self._fenced[thread] = epoch
+                self._fenced_warp[thread] = warp_epoch
             there = self._acquired(place, thread, block)
-            released = self._released(thread, block, epoch)
+            released = self._released(thread, warp, block, epoch)
             if released is None:
                 continue
             if there is None:
@@ -205,9 +243,9 @@ class Races:
             mine.setdefault(thread, _View(np.zeros(self._blocks, np.int32))).join(there)
         return there
 
-    def _released(self, thread: int, block: int, epoch: int) -> _View | None:
+    def _released(self, thread: int, warp: int, block: int, epoch: int) -> _View | None:
         """What an atomic of a thread publishes: what its block's fences cover, its own and those before the last
-        barrier.
+        barrier; with its own, what its warp did before the warp's last barrier ahead of it.
         """
         first = block * self._threads
         fenced = self._fenced[first : first + self._threads]
@@ -216,6 +254,8 @@ class Races:
         if not counts.any():
             return None
         view = _View(np.zeros(self._blocks, np.int32))
+        if counts[thread - first]:
+            view.warps[warp] = int(self._fenced_warp[thread])
         # A fence covers all that barriers had put before it, and what its own thread did since.
         view.before[block] = fenced[counts].max()
         if counts.all() and int(fenced.min()) + 1 > int(view.before[block]):
@@ -272,20 +312,19 @@ class Races:
         left = np.flatnonzero(current & ~ordered)
         if left.size == 0:
             return ordered
-        asked = np.stack(
-            [before.thread[left], before.block[left], before.epoch[left], now.block[left], now.thread[left]], axis=1
-        )
+        earlier = (before.thread, before.warp, before.block, before.epoch, before.warp_epoch)
+        asked = np.stack([each[left] for each in (*earlier, now.block, now.thread)], axis=1)
         unique, place = np.unique(asked, axis=0, return_inverse=True)
-        answers = np.array([self._covered(*(int(v) for v in row)) for row in unique], bool)
+        answers = np.array([self._covered(_Access(*row[:5]), *row[5:]) for row in unique.tolist()], bool)
         ordered[left] = answers[place.reshape(-1)]
         return ordered
 
-    def _covered(self, thread: int, block: int, epoch: int, me: int, asking: int) -> bool:
+    def _covered(self, access: _Access, me: int, asking: int) -> bool:
         view = self._views.get(me)
-        if view is not None and view.covers(thread, block, epoch, me):
+        if view is not None and view.covers(access, me):
             return True
         pending = self._pending.get(me, {}).get(asking)
-        return pending is not None and pending.covers(thread, block, epoch, me)
+        return pending is not None and pending.covers(access, me)
 
     def _check(
         self,

@@ -34,7 +34,7 @@ from lanelink.lowering.selection.packing import (
     writing,
 )
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, RopeFold, ValuesSpec
-from lanelink.passes.schedule.products import WARPS
+from lanelink.passes.schedule.products import WARPS, rows_known
 
 # The kernels' own constants (kernels/gemv.cuh).
 PARTS = 4
@@ -63,12 +63,15 @@ ONE_OF_FOUR = Variant("r4", 1, 2, 2)
 """One row of x by a format whose 16 bytes are a block of 32 values: quantized in entries of one length of batch, f32 in
 those of four rows, which share the step's rows out over the groups there are."""
 
-ONE_TOGETHER = Variant("r1w1", 1, 1, 3)
 FOUR_TOGETHER = Variant("r1w4", 1, 4, 2)
 PAIRS_TOGETHER = Variant("r1w2", 1, 4, 2)
-WIDE_PAIR = Variant("r1x", 1, 2, 1, warps=16)
-"""One stored row a warp, four, and two of each of a gated pair; of formats in blocks too, but for f32 x. A gated pair
-by plain loads also in blocks that have a multiprocessor for themselves: long batches, and x is staged once there."""
+"""Four stored rows a warp, and two of each of a gated pair."""
+
+WIDE = Variant("r1x", 1, 2, 1, warps=16)
+WIDE_PAIRS = Variant("r1x", 1, 4, 1, warps=16)
+"""Blocks that have a multiprocessor for themselves, so that x is staged once there. Gated pairs by quantized x, of one
+or two rows of each matrix; by f32 x where each block has a tile at most. Products of a row that they norm themselves,
+by blocks of 32 values, where each block has two tiles at most."""
 
 MODULES = {
     Format.F32: "gemv_f32",
@@ -120,24 +123,54 @@ def variant_for(tiles: int, sms: int) -> Variant:
 
 
 def stored_rows(spec: GemvSpec | GluSpec) -> int:
-    """Stored rows that a warp takes together, of both matrices of a gated pair; two where the spec leaves it open."""
-    pair = 2 if isinstance(spec, GluSpec) else 1
-    known = (1, 2) if isinstance(spec, GluSpec) else (1, 2, 4)
-    require(spec.per_warp is None or spec.per_warp in known, "product rows a warp", f"one of {known}", spec.per_warp)
-    return 2 if spec.per_warp is None else pair * spec.per_warp
+    """Stored rows that a warp takes together, of both matrices of a gated pair; the usual ones where the spec leaves it
+    open. Raises SelectionError for a number that no entry takes."""
+    pair = isinstance(spec, GluSpec)
+    known = rows_known(spec.format, planes_of(spec.x) > 0, pair)
+    rows = known[0] if spec.per_warp is None else spec.per_warp
+    require(rows in known, f"rows of {spec.format.value} a warp", f"one of {known}", rows)
+    return 2 * rows if pair else rows
 
 
-def one_row_variant(spec: GemvSpec | GluSpec, tiles: int, sms: int) -> Variant:
+def one_row_variant(spec: GemvSpec | GluSpec, sms: int) -> Variant:
     """The variant of a product for one row of x a block. Raises SelectionError where it has none."""
-    plain, together = spec.format.has_plain_loads, stored_rows(spec)
-    if not plain and not planes_of(spec.x):
-        require(together == 2, f"rows a warp of {spec.format.value} by f32", "2 stored rows", together)
-        return ONE_OF_FOUR
-    if together == 2:
-        return variant_for(tiles, sms) if plain else BLOCKWISE
+    together = stored_rows(spec)
     if isinstance(spec, GluSpec):
+        return _pair_variant(spec, together, sms)
+    if together == FOUR_TOGETHER.together:
+        return FOUR_TOGETHER
+    if not spec.format.has_plain_loads:
+        wide = isinstance(spec.x, Unnormed) and _tiles(spec, WIDE) <= 2 * sms
+        return ONE_OF_FOUR if not planes_of(spec.x) else WIDE if wide else BLOCKWISE
+    has_long = len(rows_known(spec.format, planes_of(spec.x) > 0, False)) > 1
+    return variant_for(_tiles(spec, SHORT), sms) if has_long else SHORT
+
+
+def _pair_variant(spec: GluSpec, together: int, sms: int) -> Variant:
+    """Of a gated pair by f32 x a wide one where each block has a tile at most, and so half the passes over it; more
+    tiles go better by short batches in three blocks, which stage x while others stream."""
+    if planes_of(spec.x):
+        return WIDE_PAIRS if together == WIDE_PAIRS.together else WIDE
+    if not spec.format.has_plain_loads:
+        return ONE_OF_FOUR
+    if together == PAIRS_TOGETHER.together:
         return PAIRS_TOGETHER
-    return ONE_TOGETHER if together == 1 else FOUR_TOGETHER
+    few = _pair_tiles(spec, WIDE)[1] <= sms and _pair_tiles(spec, SHORT)[1] <= sms
+    has_wide = spec.format in (Format.F16, Format.BF16)
+    return WIDE if has_wide and few and spec.m == 1 else SHORT
+
+
+def _outputs_a_tile(spec: GemvSpec, variant: Variant) -> tuple[int, int]:
+    """(passes of a warp over a tile, outputs of it): a quantized tile is one block of values."""
+    outputs = variant.warps * variant.together
+    passes = 1 if spec.quantized is None else BLOCK_VALUES // outputs
+    return passes, passes * outputs
+
+
+def _tiles(spec: GemvSpec, variant: Variant) -> int:
+    """Tiles of all parts."""
+    outputs = _outputs_a_tile(spec, variant)[1]
+    return sum(-(-part.n // outputs) for part in spec.parts)
 
 
 def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, also: int = 0) -> Tiling:
@@ -147,7 +180,8 @@ def tiling(spec: GemvSpec | GluSpec, tiles: int, one_row: Variant, chip: Chip, a
     one, four = max(x_bytes, also), max(4 * x_bytes, also)
     room = chip.shared_bytes - STATIC_SHARED
     require(one <= room, "product width", f"a row of x in {room} bytes of shared memory", one)
-    by_fours = spec.m > 1 and four <= room and one_row.together == FOUR.together
+    usual = rows_known(spec.format, planes_of(spec.x) > 0, isinstance(spec, GluSpec))[0]
+    by_fours = spec.m > 1 and four <= room and spec.per_warp in (None, usual)
     variant, shared = (FOUR, four) if by_fours else (one_row, one)
     groups = -(-spec.m // variant.rows)
     require(groups <= MAX_GRID_YZ, "product rows", f"at most {MAX_GRID_YZ} groups of {variant.rows}", spec.m)
@@ -230,13 +264,11 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     checked(spec)
     name = input_name(spec.x, spec.format)
     check_parts(spec)
-    # A quantized tile is one block of values.
-    together = stored_rows(spec)
-    passes = 1 if spec.quantized is None else BLOCK_VALUES // (WARPS * together)
-    tile = WARPS * together * passes
+    variant = one_row_variant(spec, chip.sms)
+    passes, tile = _outputs_a_tile(spec, variant)
     tiles = [-(-p.n // tile) for p in spec.parts]
     also = 4 * spec.parts[0].n if isinstance(spec.then, Norm) else 0
-    laid = tiling(spec, sum(tiles), one_row_variant(spec, sum(tiles), chip.sms), chip, also)
+    laid = tiling(spec, sum(tiles), variant, chip, also)
     parts = [part_arguments(p, t, spec, i) for i, (p, t) in enumerate(zip(spec.parts, tiles, strict=True))]
     parts += [NO_PART] * (PARTS - len(parts))
     counters = laid.groups * (sum(tiles) if isinstance(spec.then, RopeFold) else 1)
@@ -245,7 +277,7 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
         MODULES[spec.format],
         f"gemv_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
-        (THREADS, 1, 1),
+        (32 * laid.variant.warps, 1, 1),
         laid.shared,
         (
             *_head(spec, passes),
@@ -353,21 +385,11 @@ def _pair_tiles(spec: GluSpec, variant: Variant) -> tuple[int, int]:
     return passes, -(-spec.n // (outputs * passes))
 
 
-def pair_variant(spec: GluSpec, sms: int) -> Variant:
-    """The variant of a gated pair for one row of x a block: a wide one where each has a tile at most, and so half the
-    passes over it; more tiles go better by short batches in three blocks, which stage x while others stream."""
-    usual = one_row_variant(spec, 0, sms) if stored_rows(spec) != 2 or not spec.format.has_plain_loads else SHORT
-    if usual is not SHORT or spec.m > 1:
-        return usual
-    few = _pair_tiles(spec, WIDE_PAIR)[1] <= sms and _pair_tiles(spec, SHORT)[1] <= sms
-    return WIDE_PAIR if few else SHORT
-
-
 def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     """The call of a gated pair. Raises SelectionError for what no kernel runs."""
     checked(spec)
     name = input_name(spec.x, spec.format)
-    variant = pair_variant(spec, chip.sms)
+    variant = one_row_variant(spec, chip.sms)
     passes, tiles = _pair_tiles(spec, variant)
     laid = tiling(spec, tiles, variant, chip)
     # Groups of four rows of x go by blocks of the usual size.

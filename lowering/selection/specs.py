@@ -80,7 +80,7 @@ class GemvSpec:
 
     `then` a Norm: one part, whose product is normed (and kept only where the part has a `y`). `then` a RopeFold: the
     turned parts' heads land in their `y` rotated. `quantized`: one part, its product quantized. `residual`: one part,
-    rows added to its product where nothing follows. `per_warp`: rows of a matrix that a warp takes together, 1, 2 or 4;
+    rows added to its product where nothing follows. `per_warp`: rows of a matrix that a warp takes together, 2 or 4;
     two where none are given. `tail`: of a product on tensor cores, how its last tiles are shared; None: they are not.
     """
 

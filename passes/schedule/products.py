@@ -22,8 +22,8 @@ WARPS = 8
 
 LANES = 32
 
-PLAIN_LOADS, BLOCK_LOADS = 8, 4
-"""Loads of a stored row that a lane has in flight in one batch: of 16 bytes of values, and of blocks of 32 values."""
+LOADS = 8
+"""Loads of 16 bytes of stored rows that a lane has in flight in one batch."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +46,18 @@ class Product:
 
 def rows_per_warp(product: Product, sms: int) -> int:
     """
-    Rows of each matrix that a warp takes together, 1, 2 or 4 (of a pair of matrices 1 or 2), on `sms` multiprocessors.
+    Rows of each matrix that a warp takes together, 2 or 4 (of a pair of matrices 1 or 2), on `sms` multiprocessors.
 
-    Two (one of each of a pair) stream best where rows are long and outputs many. One, where that takes a quarter or
-    more off the outputs of the busiest multiprocessor: there are few outputs. Twice as many, where so many short rows
-    leave no more than half of a lane's loads in flight, and there are outputs enough for two blocks a multiprocessor.
+    Two (one of each of a pair) stream best where rows are long. Twice as many, where short rows leave no more than half
+    of a lane's loads in flight, and the busiest multiprocessor has no more outputs for it. Where the kernels take one
+    number of rows only, that.
     """
-    plain = 1 if product.paired else 2
-    if product.rows > 1 or not _has_variants(product):
+    plain, *others = rows_known(product.format, product.quantized, product.paired)
+    if product.rows > 1 or not others:
         return plain
-    usual, most = _busiest(product, plain, sms), _tiles(product, 2 * plain)
-    if not product.paired and 4 * _busiest(product, 1, sms) <= 3 * usual:
-        return 1
     in_flight = 2 * -(-loads_of(product.format, product.k) // LANES)
-    short = 2 * in_flight <= (PLAIN_LOADS if product.format.has_plain_loads else BLOCK_LOADS)
-    if short and most >= 2 * sms and _busiest(product, 2 * plain, sms) <= usual:
-        return 2 * plain
-    return plain
+    no_more = _busiest(product, 2 * plain, sms) <= _busiest(product, plain, sms)
+    return 2 * plain if 2 * in_flight <= LOADS and no_more else plain
 
 
 def loads_of(format: Format, k: int) -> int:
@@ -70,9 +65,20 @@ def loads_of(format: Format, k: int) -> int:
     return -(-k // format.values_a_load)
 
 
-def _has_variants(product: Product) -> bool:
-    """Products by f32 activations of blocks of 32 values are bound by decoding them: one variant serves."""
-    return product.quantized or product.format.has_plain_loads
+def rows_known(format: Format, quantized: bool, paired: bool) -> tuple[int, ...]:
+    """
+    The rows of each matrix that a warp may take together, the usual number first.
+
+    A pair by quantized activations goes by two of each, in blocks that have a multiprocessor for themselves; q5_k and
+    q6_k by one, their planes taking more registers. Formats of several rows a warp are those that products are usually
+    by: f16 and bf16 of f32 activations, q8_0 of quantized ones.
+    """
+    several = format is Format.Q8_0 if quantized else format in (Format.F16, Format.BF16)
+    if not paired:
+        return (2, 4) if several else (2,)
+    if quantized:
+        return (1,) if format in (Format.Q5_K, Format.Q6_K) else (2,)
+    return (1, 2) if several else (1,)
 
 
 def _outputs_a_tile(product: Product, together: int) -> int:
@@ -129,4 +135,13 @@ def product_of(op: GemvOp | GemmPartsOp | GemvGluOp) -> Product:
     )
 
 
-__all__ = ["WARPS", "Product", "ScheduleProductsPass", "loads_of", "product_of", "products", "rows_per_warp"]
+__all__ = [
+    "WARPS",
+    "Product",
+    "ScheduleProductsPass",
+    "loads_of",
+    "product_of",
+    "products",
+    "rows_known",
+    "rows_per_warp",
+]

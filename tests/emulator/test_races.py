@@ -202,6 +202,54 @@ def test_the_last_block_without_a_barrier_after_its_count(racing) -> None:
         racing.run(last_block(after=""), [data, counter, total], grid=8)
 
 
+# Each lane writes a word; the warp that arrives last of all blocks' reads what a lane of every other wrote.
+LAST_WARP = f"""
+    {GLOBAL} st.global.u32 [%q6], %r4; {{before}}
+    shr.u32 %r7, %r1, 5; and.b32 %r8, %r1, 31; setp.eq.u32 %p1, %r8, 0; mov.u32 %r10, 0;
+    mov.u32 %r11, %nctaid.x; mul.lo.u32 %r9, %r11, 2; sub.u32 %r9, %r9, 1;
+    @%p1 {{arrive}}.global.inc.u32 %r10, [%q1], %r9;
+    shfl.sync.idx.b32 %r12, %r10, 0, 31, -1; {{after}} {{late}}
+    setp.ne.u32 %p2, %r12, %r9; @%p2 bra DONE;
+    mov.u32 %r13, 0; mov.u32 %r14, 0; mul.lo.u32 %r15, %r11, 256; mul.wide.u32 %q7, %r8, 4; add.u64 %q8, %q0, %q7;
+LOOP:
+    cvt.u64.u32 %q9, %r14; add.u64 %q9, %q8, %q9; ld.global.u32 %r16, [%q9]; add.u32 %r13, %r13, %r16;
+    add.u32 %r14, %r14, 128; setp.lt.u32 %p3, %r14, %r15; @%p3 bra LOOP;
+    mul.wide.u32 %q7, %r8, 4; add.u64 %q9, %q2, %q7; st.global.u32 [%q9], %r13;
+DONE:
+    ret;
+"""
+WARP_BARRIER = "bar.warp.sync -1;"
+
+
+def test_the_last_warp_to_arrive(racing) -> None:
+    data, counter = racing.emulator.alloc(1024, "partials"), racing.put(np.zeros(1, "u4"), "counter")
+    sums = racing.emulator.alloc(128, "sums")
+    body = LAST_WARP.format(before=WARP_BARRIER, arrive="atom.acq_rel.gpu", after=WARP_BARRIER, late="")
+    for _ in range(3):
+        racing.run(body, [data, counter, sums], grid=4, block=64)
+    assert racing.get(sums, "u4", 32).tolist() == [8 * k + 32 * 28 for k in range(32)]
+    assert racing.get(counter, "u4", 1)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"before": ""},
+        {"after": ""},
+        {"arrive": "atom.relaxed.gpu"},
+        # What a warp writes after it has arrived, no other may read.
+        {"late": f"st.global.u32 [%q6], %r4; {WARP_BARRIER}"},
+    ],
+    ids=["no barrier before", "no barrier after", "no release", "a write too late"],
+)
+def test_the_last_warp_without_what_orders_it(racing, wrong: dict[str, str]) -> None:
+    data, counter = racing.emulator.alloc(1024, "partials"), racing.put(np.zeros(1, "u4"), "counter")
+    sums = racing.emulator.alloc(128, "sums")
+    right = {"before": WARP_BARRIER, "arrive": "atom.acq_rel.gpu", "after": WARP_BARRIER, "late": ""}
+    with pytest.raises(EmulatorError, match=r"race: read at global address .*'partials'"):
+        racing.run(LAST_WARP.format(**{**right, **wrong}), [data, counter, sums], grid=4, block=64)
+
+
 def test_atomics_do_not_race(racing) -> None:
     sums = racing.put(np.zeros(4, "u4"))
     racing.run(

@@ -34,6 +34,7 @@ from lanelink.lowering.selection.specs import (
     Rotation,
     Rows,
     Turn,
+    Unnormed,
 )
 from lanelink.lowering.selection.union import Spec
 from lanelink.passes.tensor_cores import Tail
@@ -41,6 +42,7 @@ from lanelink.passes.tensor_cores import Tail
 X = Rows(Address("x"), 4096)
 Y = Rows(Address("y"), 4096)
 Q = Quantized(Address("q"))
+UNNORMED = Unnormed(X, None, 1e-6, 1)
 W = Address("w")
 PART = GemvPart(W, 4096, Y)
 GEMV = GemvSpec(X, Format.BF16, 4096, 1, (PART,))
@@ -95,11 +97,11 @@ def test_every_launch_kind_is_selected() -> None:
         ),
         (replace(GEMV, x=replace(X, row=Address("at"))), r"product x: expected rows at a fixed row"),
         (replace(GEMV, k=60000), r"product width: expected a row of x in \d+ bytes of shared memory, got 240000"),
-        (replace(GEMV, per_warp=3), r"product rows a warp: expected one of \(1, 2, 4\), got 3"),
-        (replace(GLU, per_warp=4), r"product rows a warp: expected one of \(1, 2\), got 4"),
+        (replace(GEMV, per_warp=3), r"rows of bf16 a warp: expected one of \(2, 4\), got 3"),
+        (replace(GLU, per_warp=4), r"rows of bf16 a warp: expected one of \(1, 2\), got 4"),
         (
             replace(GEMV, format=Format.Q4_K, per_warp=4),
-            r"rows a warp of q4_k by f32: expected 2 stored rows, got 4",
+            r"rows of q4_k a warp: expected one of \(2,\), got 4",
         ),
         (replace(GLU, y=None), r"gated pair result: expected f32 rows or a quantized form, got neither"),
         (replace(GLU, n=100, quantized=Q), r"gated pair quantized: expected rows of a multiple of 32 values, got 100"),
@@ -164,21 +166,31 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
 @pytest.mark.parametrize(
     "spec, entry, blocks",
     [
-        (replace(GEMV, per_warp=1), "gemv_bf16_f32_r1w1", 396),
         (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1l", 256),
         (replace(GEMV, per_warp=4), "gemv_bf16_f32_r1w4", 128),
-        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=4), "gemv_q4_k_q8_r1w4", 128),
-        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=1), "gemv_q4_k_q8_r1w1", 396),
+        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=2), "gemv_q4_k_q8_r1", 256),
+        (replace(GEMV, format=Format.Q4_K, x=UNNORMED), "gemv_q4_k_q8_r1x", 128),
+        (replace(GEMV, format=Format.Q4_K, x=UNNORMED, parts=(replace(PART, n=8480),)), "gemv_q4_k_q8_r1", 264),
+        (replace(GEMV, format=Format.F32, per_warp=2), "gemv_f32_f32_r1", 256),
+        (replace(GLU, format=Format.F32, per_warp=1, n=1024, quantized=Q), "glu_f32_f32_r1", 32),
+        (replace(GLU, format=Format.Q8_0, x=Q, per_warp=2), "glu_q8_0_q8_r1x", 132),
+        (replace(GLU, format=Format.Q6_K, x=Q, per_warp=1, quantized=Q), "glu_q6_k_q8_r1x", 132),
         (replace(GLU, per_warp=1), "glu_bf16_f32_r1", 396),
         (replace(GLU, per_warp=1, n=1024, quantized=Q), "glu_bf16_f32_r1x", 32),
         (replace(GLU, per_warp=2), "glu_bf16_f32_r1w2", 264),
         (replace(GEMV, per_warp=4, quantized=Q), "gemv_bf16_f32_r1w4", 128),
-        (replace(GEMV, per_warp=1, quantized=Q), "gemv_bf16_f32_r1w1", 128),
     ],
 )
 def test_rows_a_warp_are_the_schedules(spec: Spec, entry: str, blocks: int) -> None:
     call = select(spec, H200)
     assert (call.entry, call.grid) == (entry, (blocks, 1, 1))
+
+
+def test_rows_a_warp_that_no_entry_takes_are_refused() -> None:
+    with pytest.raises(SelectionError, match=r"rows of q4_k a warp: expected one of \(2,\), got 4"):
+        select(replace(GEMV, format=Format.Q4_K, x=Q, per_warp=4), H200)
+    with pytest.raises(SelectionError, match=r"rows of q8_0 a warp: expected one of \(2,\), got 1"):
+        select(replace(GLU, format=Format.Q8_0, x=Q, per_warp=1), H200)
 
 
 def test_a_step_of_rows_shares_weights_where_two_go_together() -> None:

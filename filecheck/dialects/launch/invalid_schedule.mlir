@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
 // CHECK: sym_name = "gemv_of_three_rows_a_warp"
-// CHECK: | Operation does not verify: launch.gemv per_warp: expected one of 1, 2, 4, got 3
+// CHECK: | Operation does not verify: launch.gemv per_warp: expected one of 2, 4, got 3
 func.func @gemv_of_three_rows_a_warp(%x: memref<2x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %out: memref<2x32xf32>) {
   launch.gemv(x = %x : memref<2x64xf32>, w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %out : memref<2x32xf32>) {per_warp = 3 : i64} covers [0]
   func.return
@@ -10,7 +10,7 @@ func.func @gemv_of_three_rows_a_warp(%x: memref<2x64xf32>, %w: !tgraph.rows<bf16
 // -----
 
 // CHECK: sym_name = "parts_of_no_rows_a_warp"
-// CHECK: | Operation does not verify: launch.gemm_parts per_warp: expected one of 1, 2, 4, got 0
+// CHECK: | Operation does not verify: launch.gemm_parts per_warp: expected one of 2, 4, got 0
 func.func @parts_of_no_rows_a_warp(%x: memref<2x64xf32>, %w: !tgraph.rows<bf16, 32x64, transposed>, %a: memref<2x32xf32>, %b: memref<2x32xf32>) {
   launch.gemm_parts(x = %x : memref<2x64xf32>) attributes {per_warp = 0 : i64} {
     launch.gemm_part(w = %w : !tgraph.rows<bf16, 32x64, transposed>, out = %a : memref<2x32xf32>) covers [0]
