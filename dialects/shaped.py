@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import MemRefType, TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 
 def is_tensor(kind: Attribute) -> TypeGuard[TensorType[Attribute]]:
@@ -21,4 +21,9 @@ def is_memref(kind: Attribute) -> TypeGuard[MemRefType[Attribute]]:
     return isinstance(kind, MemRefType)
 
 
-__all__ = ["is_memref", "is_tensor"]
+def element_of(value: SSAValue) -> Attribute | None:
+    """The element type of a tensor or buffer; none of another value."""
+    return value.type.element_type if is_tensor(value.type) or is_memref(value.type) else None
+
+
+__all__ = ["element_of", "is_memref", "is_tensor"]

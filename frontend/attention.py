@@ -12,7 +12,7 @@ from lanelink.frontend.step_builder import StepBuilder
 
 def self_attention(step: StepBuilder, config: DecoderConfig, part: Attention, x: SSAValue, layer: str) -> SSAValue:
     """W_o · (σ(W_g · x) ⊙ attention(rope(norm(W_q · x)), K, V)), once this step's keys and values are in their tables;
-    norms and gate where the layer has them. `layer` names its tables, f32 [context, kv_width]."""
+    norms and gate where the layer has them. `layer` names its tables, [context, kv_width]."""
     q, gate = _query(step, config, part, x)
     k = linear(step, "k_proj", x, config.hidden, part.kv_width, bias=part.qkv_bias)
     v = linear(step, "v_proj", x, config.hidden, part.kv_width, bias=part.qkv_bias)
@@ -44,7 +44,7 @@ def _query(step: StepBuilder, config: DecoderConfig, part: Attention, x: SSAValu
 
 def _attend(step: StepBuilder, part: Attention, q: SSAValue, k: SSAValue, v: SSAValue, layer: str) -> SSAValue:
     keys_name, values_name = f"{layer}.keys", f"{layer}.values"
-    keys, values = (step.state(name, step.context, part.kv_width) for name in (keys_name, values_name))
+    keys, values = (step.key_values(name, part.kv_width) for name in (keys_name, values_name))
     keys = step.add(SetRowOp(keys, k, step.position), "keys")
     values = step.add(SetRowOp(values, v, step.position), "values")
     step.keep(keys_name, keys)

@@ -39,6 +39,10 @@ DEFAULT_CONTEXT = 4096
 """Positions of the key and value tables where none are asked for, or the model's own where it was made for fewer."""
 
 
+KV_FORMATS = (Format.F32, Format.F16)
+"""What tables of keys and values may hold."""
+
+
 def import_checkpoint(
     path: Path,
     *,
@@ -50,6 +54,7 @@ def import_checkpoint(
     target: str = "h200",
     no_weights: bool = False,
     rope_format: Format = Format.F32,
+    kv: Format = Format.F32,
 ) -> ModuleOp:
     """One step of the model in `path`, a Hugging Face directory or a GGUF file, as a verified module with one function,
     `@step`.
@@ -58,7 +63,8 @@ def import_checkpoint(
     products by block formats take their activations; int8 where there are such products, else dequant. `quantize`:
     what matrices become at load, but for those already in blocks where `keep_blocks`. `no_weights`: take every tensor
     for granted and read config.json alone, for which `path` may be that file. `rope_format`: what rotation frequencies
-    are rounded to, for a model whose program casts them (`rope.rounded`).
+    are rounded to, for a model whose program casts them (`rope.rounded`). `kv`: f32 or f16, what tables of keys and
+    values hold.
 
     `@step` takes the tokens, the position of the first, and each layer's state (key and value tables, latent rows, a
     delta rule's rings and state); it returns the greedy choice after each token, the next position, that state and the
@@ -70,10 +76,12 @@ def import_checkpoint(
     config, weights = read_model(path, no_weights=no_weights)
     context = min(config.max_context, DEFAULT_CONTEXT) if context is None else context
     _check_options(path, config, context, rows)
+    if kv not in KV_FORMATS:
+        raise CheckpointError(f"{path}: kv: expected one of {', '.join(KV_FORMATS)}, got {kv}")
     if quantize is not None:
         weights = QuantizedWeights(weights, quantize, keep_blocks)
     try:
-        func, formats = _step(config, weights, context, rows, rope_format)
+        func, formats = _step(config, weights, context, rows, rope_format, kv)
         if numerics is None:
             numerics = Numerics.INT8 if any(format.is_block for format in formats) else Numerics.DEQUANT
         module = ModuleOp([func], {TARGET: preset(target, numerics)})
@@ -109,13 +117,13 @@ def _check_options(path: Path, config: DecoderConfig, context: int, rows: int) -
 
 
 def _step(
-    config: DecoderConfig, weights: Weights, context: int, rows: int, rope_format: Format
+    config: DecoderConfig, weights: Weights, context: int, rows: int, rope_format: Format, kv: Format
 ) -> tuple[FuncOp, set[Format]]:
     """The step's function, and the formats of the matrices that its products read."""
     block = Block(arg_types=[TensorType(i32, [rows]), INDEX])
     token, position = block.args
     token.name_hint, position.name_hint = "token", "position"
-    step = StepBuilder(block, weights, position, rows, context, rope_format)
+    step = StepBuilder(block, weights, position, rows, context, rope_format, kv)
     logits = decoder(step, config, token)
     with step.within("sampling"):
         chosen = step.add(ArgMaxOp(logits), "chosen")

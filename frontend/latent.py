@@ -28,7 +28,7 @@ def latent_attention(
     step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: SSAValue, layer: str
 ) -> SSAValue:
     """W_o · (W_uv · attention(W_ukᵀ · q, rope(q_r); C)), head by head, once this step's latent rows are in table C,
-    f32 [context, kv_rank + rotated]. `layer` names it."""
+    [context, kv_rank + rotated]. `layer` names it."""
     rank, heads = part.kv_rank, part.heads
     q, q_rope = _query(step, config, part, x)
     table = _latent_rows(step, config, part, x, layer)
@@ -82,7 +82,7 @@ def _latent_rows(step: StepBuilder, config: DecoderConfig, part: LatentAttention
     k = rotary(step, k, part.rope, heads=1, head_dim=part.rotated, rotated=part.rotated)
     row = step.add(JoinOp(c, k, 1), "latent")
     table_name = f"{layer}.latents"
-    table = step.add(SetRowOp(step.state(table_name, step.context, total), row, step.position), "latents")
+    table = step.add(SetRowOp(step.key_values(table_name, total), row, step.position), "latents")
     step.keep(table_name, table)
     return table
 

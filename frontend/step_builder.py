@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr, TensorType, f32
+from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr, TensorType, f16, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lanelink.dialects.formats import Format
@@ -20,7 +20,8 @@ class StepBuilder:
     """Appends ops to `block`, each located at the part of the model it computes, by its checkpoint's name.
 
     A step takes `rows` tokens from `position` on, over tables of `context` rows. `formats` gathers the formats of the
-    matrices that products read; `states` and `kept` what outlives the step, by name, before and after it.
+    matrices that products read; `states` and `kept` what outlives the step, by name, before and after it. Tables of
+    keys and values hold `kv`, f32 or f16.
     """
 
     block: Block
@@ -29,6 +30,7 @@ class StepBuilder:
     rows: int
     context: int
     rope_format: Format = Format.F32
+    kv: Format = Format.F32
     formats: set[Format] = field(default_factory=set[Format])
     states: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     kept: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
@@ -60,7 +62,14 @@ class StepBuilder:
 
     def state(self, name: str, rows: int, width: int) -> SSAValue:
         """The table `name` as the step before left it, f32 [rows, width]; `keep` says what this step leaves."""
-        value = self.block.insert_arg(TensorType(f32, [rows, width]), len(self.block.args))
+        return self._argument(name, TensorType(f32, [rows, width]))
+
+    def key_values(self, name: str, width: int) -> SSAValue:
+        """The table `name` of keys, values or both as the step before left it, `kv` [context, width]."""
+        return self._argument(name, TensorType(f16 if self.kv is Format.F16 else f32, [self.context, width]))
+
+    def _argument(self, name: str, type: Attribute) -> SSAValue:
+        value = self.block.insert_arg(type, len(self.block.args))
         value.name_hint = name.replace(".", "_")
         self.states[name] = value
         return value

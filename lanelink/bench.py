@@ -29,11 +29,12 @@ SHAPES = Path(__file__).parent / "shapes"
 @dataclass(frozen=True)
 class Options:
     """What is measured: matrices in `format`, but for those that a release keeps in blocks of another, products by
-    `numerics` (the format's own where none), tables of `context` rows, the median of `runs` runs of `tokens` tokens,
-    the profile or not."""
+    `numerics` (the format's own where none), tables of `context` rows of `kv` keys and values, the median of `runs`
+    runs of `tokens` tokens, the profile or not."""
 
     format: Format = Format.Q8_0
     numerics: Numerics | None = None
+    kv: Format = Format.F32
     context: int = 512
     tokens: int = 256
     runs: int = 5
@@ -103,6 +104,7 @@ def step_of(shape: str, options: Options) -> ModuleOp:
         keep_blocks=True,
         numerics=options.numerics,
         no_weights=True,
+        kv=options.kv,
     )
 
 

@@ -34,7 +34,7 @@ from lanelink.explain_page import page
 from lanelink.explain_page import text as table
 from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.checkpoint import CheckpointError
-from lanelink.frontend.importer import import_checkpoint, open_checkpoint
+from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.phases import Phases
@@ -82,6 +82,7 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quantize", choices=[f.value for f in Format], metavar="FORMAT", help="what matrices become at load"
     )
+    _kv_option(parser)
     parser.add_argument("--target", choices=PRESETS, default="h200")
     parser.add_argument("--no-weights", action="store_true", help="read config.json alone")
     parser.add_argument(
@@ -89,6 +90,12 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
         choices=["f32", "f16", "bf16"],
         default="f32",
         help="what rotation frequencies are rounded to, for a model whose program casts them",
+    )
+
+
+def _kv_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kv", choices=[f.value for f in KV_FORMATS], default="f32", help="what tables of keys and values hold"
     )
 
 
@@ -120,6 +127,7 @@ def _bench_options(parser: argparse.ArgumentParser) -> None:
         "--format", choices=[f.value for f in Format], default="q8_0", help="of matrices not released in blocks"
     )
     parser.add_argument("--numerics", choices=NUMERICS)
+    _kv_option(parser)
     parser.add_argument("--context", type=_count, default=512, metavar="N")
     parser.add_argument("--tokens", type=_count, default=256, metavar="N", help="tokens of a run")
     parser.add_argument("--runs", type=_count, default=5, metavar="N", help="runs, of which the median counts")
@@ -159,6 +167,7 @@ def _import(options: argparse.Namespace) -> None:
         target=options.target,
         no_weights=options.no_weights,
         rope_format=Format(options.rope_format),
+        kv=Format(options.kv),
     )
     stream = StringIO()
     # With locations, so that a later diagnostic names the layer.
@@ -197,6 +206,7 @@ def _bench(options: argparse.Namespace) -> None:
     wanted = Options(
         format=Format(options.format),
         numerics=None if options.numerics is None else NUMERICS[options.numerics],
+        kv=Format(options.kv),
         context=options.context,
         tokens=options.tokens,
         runs=options.runs,

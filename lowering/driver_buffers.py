@@ -26,7 +26,7 @@ from lanelink.dialects.driver import (
 )
 from lanelink.dialects.launch import AllocOp, AttentionOp, Placed, RopeOp, RopePartsOp
 from lanelink.dialects.launch import ConstantOp as LaunchConstantOp
-from lanelink.dialects.launch.base import buffer_shape
+from lanelink.dialects.launch.base import buffer_shape, table_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.shaped import is_memref
@@ -105,11 +105,11 @@ def _tables(func: FuncOp) -> Iterator[tuple[SSAValue, int]]:
         if isinstance(op, Placed) and op.index is not None:
             out: SSAValue | None = getattr(op, "out", None)
             if out is not None:
-                yield out, buffer_shape(out, op.name)[0]
+                yield out, table_shape(out, op.name)[0]
         if isinstance(op, RopeOp | RopePartsOp) and op.position is not None:
             yield op.cos, buffer_shape(op.cos, op.name)[0]
         elif isinstance(op, AttentionOp):
-            yield op.keys, buffer_shape(op.keys, op.name)[0]
+            yield op.keys, table_shape(op.keys, op.name)[0]
 
 
 class DriverBuffers:

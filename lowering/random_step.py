@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import ModuleOp, StringAttr, f16, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import InterpretationError
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.launch.step import LIFTED
-from lanelink.dialects.shaped import is_memref, is_tensor
+from lanelink.dialects.shaped import element_of, is_memref, is_tensor
 from lanelink.dialects.tgraph import (
     AdvanceOp,
     ArgMaxOp,
@@ -130,7 +130,8 @@ def marks(func: FuncOp) -> dict[int, str]:
 def _argument(value: SSAValue, rows: int, rng: np.random.Generator, is_position: bool, last: bool) -> Array:
     sizes = static_sizes(value.type)
     if not _is_index(value.type):
-        return rng.standard_normal(sizes, np.float32) * np.float32(_deviation(value))
+        drawn = rng.standard_normal(sizes, np.float32) * np.float32(_deviation(value))
+        return drawn.astype(np.float16) if element_of(value) == f16 else drawn
     highest = min(_highest(value, rows), default=None)
     if highest is None:
         return rng.integers(0, UNBOUNDED, sizes, np.int32)

@@ -163,7 +163,7 @@ class StateOp(BufferOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if self.rows is not None and (self.rows.value.data < 1 or self.size % (4 * self.rows.value.data)):
+        if self.rows is not None and (self.rows.value.data < 1 or self.size % (2 * self.rows.value.data)):
             raise VerifyException(
                 f"driver.state rows: expected a number of rows of whole values in {self.size} bytes, "
                 f"got {self.rows.value.data}"

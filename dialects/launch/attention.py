@@ -23,9 +23,11 @@ from lanelink.dialects.launch.base import (
     check,
     check_index,
     check_vector,
+    table_shape,
 )
 from lanelink.dialects.launch.functions import ActivationAttr
 from lanelink.dialects.launch.placement import check_unit
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph.attributes import check_number
 
 
@@ -53,7 +55,8 @@ class SharedOut(LeafLaunch, ABC):
 @irdl_op_definition
 class AttentionOp(Placed, SharedOut):
     """
-    Causal attention of m query rows over tables; row r sees rows 0 … position + r, the last `window` of them.
+    Causal attention of m query rows over tables, both of f32 or both of f16; row r sees rows 0 … position + r, the last
+    `window` of them.
 
     With v_pitch the values of key head u are those of each row of `values`, then the keys' own table, from
     u · v_pitch + v_offset on. With a gate the result is multiplied by gate_act of it, value by value: of `gate` from
@@ -111,15 +114,16 @@ class AttentionOp(Placed, SharedOut):
             raise VerifyException(f"launch.attention window: expected at least 1, got {self.window.value.data}")
         rows, width = buffer_shape(self.q, "launch.attention q")
         check(f"launch.attention q width: {heads} heads of {head_dim}", heads * head_dim, width)
-        length, keys = buffer_shape(self.keys, "launch.attention keys")
+        length, keys = table_shape(self.keys, "launch.attention keys")
         check("launch.attention key width", kv_heads * head_dim, keys)
         if length < rows:
             raise VerifyException(f"launch.attention tables: expected at least {rows} rows, got {length}")
         check(
             "launch.attention values",
             (length, kv_heads * self._value_pitch(value_dim)),
-            buffer_shape(self.values, "launch.attention values"),
+            table_shape(self.values, "launch.attention values"),
         )
+        check("launch.attention values of the keys' type", *(element_of(table) for table in (self.keys, self.values)))
         check_index(self.position, "launch.attention position")
         check_number("launch.attention scale", self.scale)
         check_vector(self.sinks, "launch.attention sinks", heads)

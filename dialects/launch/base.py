@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     UnitAttr,
+    f16,
     f32,
     i32,
     i64,
@@ -231,8 +232,11 @@ class CompoundLaunch(Launch, ABC):
 class Placed(LeafLaunch, ABC):
     """
     A launch whose result may land in rows of a table: from row `at` (an index on the device) or the fixed `row` on,
-    one table row a result row. With neither, the result fills a buffer of its own.
+    one table row a result row. With neither, the result fills a buffer of its own. `ROUNDS`: a table may be of f16, to
+    which the result is rounded.
     """
+
+    ROUNDS: ClassVar[bool] = False
 
     row = opt_prop_def(IntegerAttr[I64])
 
@@ -247,7 +251,9 @@ class Placed(LeafLaunch, ABC):
             if self.index is not None or self.row is not None:
                 raise VerifyException(f"{self.name}: expected out beside a row to write it at, got none")
             return
-        self.check_rows_of(f"{self.name} out", buffer_shape(out, f"{self.name} out"), rows, width)
+        is_table = self.index is not None or self.row is not None
+        held = (table_shape if self.ROUNDS and is_table else buffer_shape)(out, f"{self.name} out")
+        self.check_rows_of(f"{self.name} out", held, rows, width)
 
     def check_placed_results(self, out: SSAValue | None, quant: SSAValue | None, rows: int, width: int) -> None:
         """Checks that there is an f32 form, a quantized one or both, each placed as `at` or `row` says."""
@@ -305,6 +311,11 @@ def buffer_shape(value: SSAValue, what: str, element: Attribute = f32) -> tuple[
                 raise VerifyException(f"{what}: expected at most {MOST_INDEXED} rows and values a row, got {kind}")
             return shape[0], shape[1]
     raise VerifyException(f"{what}: expected a static memref<RxWx{element}>, got {kind}")
+
+
+def table_shape(value: SSAValue, what: str) -> tuple[int, int]:
+    """(rows, width) of a table of keys or values: a static memref of f32, or of f16 that f32 is rounded to."""
+    return buffer_shape(value, what, f16 if is_memref(value.type) and value.type.element_type == f16 else f32)
 
 
 def activation_shape(value: SSAValue, what: str) -> tuple[int, int]:

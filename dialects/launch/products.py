@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -49,6 +51,7 @@ class GemvOp(PlacedInUnits):
     """
 
     name = "launch.gemv"
+    ROUNDS: ClassVar[bool] = True
 
     per_warp = opt_prop_def(IntegerAttr[I64])
     tail_from = opt_prop_def(IntegerAttr[I64])
@@ -128,6 +131,7 @@ class GemmPartOp(PlacedInUnits):
     """
 
     name = "launch.gemm_part"
+    ROUNDS: ClassVar[bool] = True
 
     w = operand_def()
     bias = opt_operand_def()

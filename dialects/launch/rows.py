@@ -124,6 +124,7 @@ class RopeOp(ReadsUnits, PlacedInUnits):
     """
 
     name = "launch.rope"
+    ROUNDS: ClassVar[bool] = True
 
     heads = prop_def(IntegerAttr[I64])
     head_dim = prop_def(IntegerAttr[I64])
@@ -163,6 +164,7 @@ class RopeSideOp(ReadsUnits, PlacedInUnits):
     """
 
     name = "launch.rope_side"
+    ROUNDS: ClassVar[bool] = True
 
     heads = prop_def(IntegerAttr[I64])
     norm_eps = opt_prop_def(FloatAttr[Float32Type])

@@ -9,7 +9,8 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index
+from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index, table_shape
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph.attributes import RowsType, check_number
 
 
@@ -49,7 +50,8 @@ class GatherOp(LeafLaunch):
 @irdl_op_definition
 class SetRowOp(Placed):
     """
-    Writes rows into a table in place, their quantized form into the rows of a quantized one, or both.
+    Writes rows into a table in place, their quantized form into the rows of a quantized one, or both. A table of f16
+    takes the nearest values, ties to even.
 
     Example:
     ```mlir
@@ -58,6 +60,7 @@ class SetRowOp(Placed):
     """
 
     name = "launch.set_row"
+    ROUNDS: ClassVar[bool] = True
 
     source = operand_def()
     out = opt_operand_def()
@@ -99,13 +102,14 @@ class SliceOp(LeafLaunch):
     out = operand_def()
 
     def verify_(self) -> None:
-        rows, held = buffer_shape(self.x, "launch.slice x")
+        rows, held = table_shape(self.x, "launch.slice x")
         start, width, every = self.start.value.data, self.width.value.data, self.every.value.data
         if every < 1 or held % every or width < 1 or start < 0 or start + width > every:
             raise VerifyException(
                 f"launch.slice: expected a range inside every {every} of {held} values, got [{start}, {start + width})"
             )
-        check("launch.slice out", (rows, held // every * width), buffer_shape(self.out, "launch.slice out"))
+        check("launch.slice out", (rows, held // every * width), table_shape(self.out, "launch.slice out"))
+        check("launch.slice out: its values against x's", *(element_of(value) for value in (self.x, self.out)))
 
 
 @irdl_op_definition

@@ -16,7 +16,8 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.floats import F32
-from lanelink.dialects.tgraph.attributes import check_number, matrix, positive, same, vector
+from lanelink.dialects.shaped import element_of
+from lanelink.dialects.tgraph.attributes import check_number, matrix, positive, same, state_table, vector
 from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, int_attr, opt_int_attr, opt_operand
 
 
@@ -25,9 +26,9 @@ class AttentionOp(LiftedOp):
     """
     softmax(scale · q · kᵀ) · v, head by head, causal (Vaswani et al.; grouped heads: Ainslie et al.).
 
-    q is [R, heads·head_dim]; keys [C, kv_heads·head_dim] and values [C, kv_heads·value_dim] are tables whose rows
-    0 … position+r row r attends to (all C rows without a position). `window` keeps the last so many of them,
-    or, `chunked`, those of the row's own chunk of so many positions; a sink (one value a head) joins
+    q is [R, heads·head_dim]; keys [C, kv_heads·head_dim] and values [C, kv_heads·value_dim] are tables, both of f32 or
+    both of f16, whose rows 0 … position+r row r attends to (all C rows without a position). `window` keeps the last so
+    many of them, or, `chunked`, those of the row's own chunk of so many positions; a sink (one value a head) joins
     the softmax's max and sum and adds no value. scale is 1/sqrt(head_dim) unless given; `softcap` c turns a score s to
     c·tanh(s/c).
 
@@ -116,11 +117,12 @@ class AttentionOp(LiftedOp):
             raise VerifyException("attention chunked: expected a window beside it, got none")
         rows, width = matrix(self.q, "attention q")
         same(f"attention q width: {heads} heads of {head_dim}", heads * head_dim, width)
-        capacity, key_width = matrix(self.keys, "attention keys")
+        capacity, key_width = state_table(self.keys, "attention keys")
         same(f"attention key width: {kv_heads} heads of {head_dim}", kv_heads * head_dim, key_width)
-        value_rows, value_width = matrix(self.values, "attention values")
+        value_rows, value_width = state_table(self.values, "attention values")
         same(f"attention value width: {kv_heads} heads of {value_dim}", kv_heads * value_dim, value_width)
         same("attention value rows against key rows", capacity, value_rows)
+        same("attention values of the keys' type", *(element_of(table) for table in (self.keys, self.values)))
         if capacity < rows:
             raise VerifyException(f"attention tables: expected at least the step's {rows} rows, got {capacity}")
         check_number("attention scale", self.scale)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntAttr,
     TensorType,
+    f16,
     f32,
     i32,
 )
@@ -238,6 +239,11 @@ def matrix(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, i
     return shape[0], shape[1]
 
 
+def state_table(value: SSAValue, what: str) -> tuple[int, int]:
+    """(rows, width) of a table that outlives a step, of f32 values or of f16 ones, to which what is set is rounded."""
+    return matrix(value, what, f16 if is_tensor(value.type) and value.type.element_type == f16 else f32)
+
+
 def activation(value: SSAValue, what: str) -> tuple[int, int]:
     """(rows, width) of an activation, f32 or quantized."""
     if isinstance(value.type, Q8Type):
@@ -309,5 +315,6 @@ __all__ = [
     "matrix",
     "positive",
     "same",
+    "state_table",
     "vector",
 ]

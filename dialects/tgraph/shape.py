@@ -7,7 +7,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same
+from lanelink.dialects.shaped import element_of
+from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same, state_table
 from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
@@ -47,7 +48,7 @@ class ViewOp(LiftedOp):
 @irdl_op_definition
 class HeadSliceOp(LiftedOp):
     """
-    Takes [start, start+width) of every `every` values of a row.
+    Takes [start, start+width) of every `every` values of a row, or of a table's rows, which may be of f16.
 
     Example:
     ```mlir
@@ -68,16 +69,16 @@ class HeadSliceOp(LiftedOp):
     )
 
     def __init__(self, x: SSAValue, *, start: int, width: int, every: int) -> None:
-        rows, held = matrix(x, "head_slice x")
+        rows, held = state_table(x, "head_slice x")
         positive(every=every)
         super().__init__(
             operands=[x],
             properties={"start": int_attr(start), "width": int_attr(width), "every": int_attr(every)},
-            result_types=[TensorType(f32, [rows, held // every * width])],
+            result_types=[TensorType(element_of(x) or f32, [rows, held // every * width])],
         )
 
     def verify_(self) -> None:
-        rows, held = matrix(self.x, "head_slice x")
+        rows, held = state_table(self.x, "head_slice x")
         start, width, every = self.start.value.data, self.width.value.data, self.every.value.data
         positive(width=width, every=every)
         if held % every:
@@ -86,7 +87,8 @@ class HeadSliceOp(LiftedOp):
             raise VerifyException(
                 f"head_slice: expected a range inside every {every} values, got [{start}, {start + width})"
             )
-        same("head_slice result", (rows, held // every * width), matrix(self.result, "head_slice result"))
+        taken = TensorType(element_of(self.x) or f32, [rows, held // every * width])
+        same("head_slice result", taken, self.result.type)
 
 
 @irdl_op_definition

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.tgraph.attributes import RowsType, indices, matrix, same
+from lanelink.dialects.tgraph.attributes import RowsType, indices, matrix, same, state_table
 from lanelink.dialects.tgraph.lifted import INDEX, LiftedOp, check_row, opt_int_attr, opt_operand
 
 
@@ -89,8 +89,9 @@ class RowsGatherOp(LiftedOp):
 @irdl_op_definition
 class SetRowOp(LiftedOp):
     """
-    The table with the source's rows written from a named or fixed row on. The result is tied to the table it
-    overwrites: it is the same state, one write later.
+    The table with the source's rows written from a named or fixed row on, each value rounded to the nearest (ties to
+    even) where the table is of f16. The result is tied to the table it overwrites: it is the same state, one write
+    later.
 
     Example:
     ```mlir
@@ -122,10 +123,10 @@ class SetRowOp(LiftedOp):
         )
 
     def verify_(self) -> None:
-        rows, cols = matrix(self.table, "set_row table")
+        rows, cols = state_table(self.table, "set_row table")
         count, width = matrix(self.source, "set_row source")
         same("set_row source width against the table's", cols, width)
         if count > rows:
             raise VerifyException(f"set_row source: expected at most the table's {rows} rows, got {count}")
         check_row("set_row", self.index, self.row, rows, count)
-        same("set_row result", (rows, cols), matrix(self.result, "set_row result"))
+        same("set_row result", self.table.type, self.result.type)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import IntegerAttr, f32
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import InterpretationError
 
@@ -23,13 +23,14 @@ from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type
 from lanelink.dialects.tgraph.step import located
 from lanelink.lowering.activations import ActivationLayout, QuantizedRows
+from lanelink.lowering.interpreters.elements import DTYPES
 from lanelink.passes.plan_buffers import ARENA, OFFSET
 
 Array: TypeAlias = npt.NDArray[Any]
 Buffer: TypeAlias = Array | QuantizedRows
 
 UNWRITTEN_INDEX = np.iinfo(np.int32).min
-"""What an index holds before a launch has written it; f32 holds NaN."""
+"""What an index holds before a launch has written it; f32 and f16 hold NaN."""
 
 
 def arena_of(func: FuncOp) -> Array | None:
@@ -49,7 +50,7 @@ def placed(op: AllocOp, arena: Array) -> Buffer:
     held = arena[first : first + size]
     if not isinstance(kind, Q8Type):
         assert is_memref(kind)
-        return held.view(np.float32 if kind.element_type == f32 else np.int32).reshape(kind.get_shape())
+        return held.view(DTYPES[kind.element_type]).reshape(kind.get_shape())
     layout = ActivationLayout(*kind.shape, kind.planes.data)
     planes = held[: layout.scales_offset].view(np.int8).reshape(layout.planes, layout.rows, layout.cols)
     scales = held[layout.scales_offset :].view(np.float32).reshape(layout.rows, -1)
@@ -61,7 +62,7 @@ def unwrite(buffers: Iterable[Buffer]) -> None:
     for held in buffers:
         # Scales of NaN make every quantized value NaN, whatever the quants.
         values = held.scales if isinstance(held, QuantizedRows) else held
-        values[...] = np.nan if values.dtype == np.float32 else UNWRITTEN_INDEX
+        values[...] = np.nan if values.dtype.kind == "f" else UNWRITTEN_INDEX
 
 
 __all__ = ["UNWRITTEN_INDEX", "arena_of", "placed", "unwrite"]

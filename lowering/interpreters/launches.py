@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
@@ -30,6 +30,7 @@ from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize
 from lanelink.lowering.functions import Activation, BinaryOp
 from lanelink.lowering.interpreters.arena import UNWRITTEN_INDEX, arena_of, placed, unwrite
+from lanelink.lowering.interpreters.elements import DTYPES
 from lanelink.lowering.interpreters.launch_forms import (
     Array,
     Buffer,
@@ -85,7 +86,7 @@ class LaunchInterpreter:
         """Runs one step over `arguments`, which it writes in place; gives copies of the buffers it returns.
 
         Quantized rows are returned as the f32 values they stand for.
-        One contiguous array an argument of the function, of its type's sizes, f32 or i32; InterpretationError
+        One contiguous array an argument of the function, of its type's sizes and numbers; InterpretationError
         otherwise. A buffer of the step's own starts as NaN (`UNWRITTEN_INDEX` for indices), so a read of what nothing
         wrote is seen in what it leads to. The buffers of a planned step lie in one arena, as the plan says.
         """
@@ -162,11 +163,9 @@ def at_level_1(op: launch.ConstantOp) -> tgraph.ConstantOp:
 
 def _unwritten(kind: Attribute, what: str) -> Array:
     """An array of a buffer's sizes that nothing has written yet."""
-    if is_memref(kind):
-        if kind.element_type == f32:
-            return np.full(kind.get_shape(), np.nan, np.float32)
-        return np.full(kind.get_shape(), UNWRITTEN_INDEX, np.int32)
-    raise InterpretationError(f"{what}: expected a memref, got {kind}")
+    if is_memref(kind) and (dtype := DTYPES.get(kind.element_type)) is not None:
+        return np.full(kind.get_shape(), np.nan if dtype.kind == "f" else UNWRITTEN_INDEX, dtype)
+    raise InterpretationError(f"{what}: expected a memref of f32, f16 or i32, got {kind}")
 
 
 def _alloc(op: launch.AllocOp, slot: int) -> Instruction:
@@ -241,7 +240,8 @@ def _write(op: LeafLaunch, name: str, operands: Operands, results: Results) -> N
     value = results["out" if name == "quant" else name]
     if isinstance(op, Placed) and (name == "out" or isinstance(op, QUANTIZES_ROWS)):
         first = _first_row(op, operands, value.shape[0], held.shape[0])
-        _write_units(op, held[first : first + value.shape[0]], value)
+        with np.errstate(over="ignore"):  # past f16, a table of it takes infinity
+            _write_units(op, held[first : first + value.shape[0]], value)
     else:
         held[...] = value
 

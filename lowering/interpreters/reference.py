@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import Float32Type, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
@@ -21,6 +21,7 @@ from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.fused import FusedOp
 from lanelink.dialects.tgraph.lifted import LiftedOp
 from lanelink.dialects.tgraph.step import located, step_function, step_return
+from lanelink.lowering.interpreters.elements import DTYPES
 from lanelink.lowering.interpreters.lifted import Function, Value, function_of
 from lanelink.lowering.weights import Constants
 
@@ -58,7 +59,7 @@ class StepInterpreter:
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """The results of one step of `inputs`, which are left as they are; a result may be an input itself.
 
-        One array an argument of the function, of its type's shape, f32 or i32; InterpretationError otherwise.
+        One array an argument of the function, of its type's shape and numbers; InterpretationError otherwise.
         """
         self._check(inputs)
         values = self._initial.copy()
@@ -160,8 +161,10 @@ def _array_type(kind: Attribute, what: str) -> tuple[tuple[int, ...], np.dtype[A
     """The shape and number type of a function argument's array."""
     if not is_tensor(kind):
         raise InterpretationError(f"{what}: expected a tensor, got {kind}")
-    shape = tuple(kind.get_shape())
-    return shape, np.dtype(np.float32 if isinstance(kind.element_type, Float32Type) else np.int32)
+    dtype = DTYPES.get(kind.element_type)
+    if dtype is None:
+        raise InterpretationError(f"{what}: expected a tensor of f32, f16 or i32, got {kind}")
+    return tuple(kind.get_shape()), dtype
 
 
 def zero_inputs(func: FuncOp) -> list[Array]:

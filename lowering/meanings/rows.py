@@ -99,9 +99,11 @@ def gather(table: Floats, index: Ints, scale: float = 1.0) -> Floats:
 
 
 def set_rows(table: Floats, rows: Floats, at: int) -> Floats:
-    """The table with rows [m, cols] written from row `at` on; the table given is left as it is."""
+    """The table with rows [m, cols] written from row `at` on; the table given is left as it is. One of f16 takes the
+    nearest values, ties to even, and infinity for what is past them."""
     out = table.copy()
-    out[at : at + rows.shape[0]] = rows
+    with np.errstate(over="ignore"):
+        out[at : at + rows.shape[0]] = rows
     return out
 
 

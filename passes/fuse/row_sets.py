@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph import SetRowOp
 from lanelink.dialects.tgraph.attributes import matrix
 from lanelink.passes.fuse.views import is_read_once
@@ -14,7 +16,8 @@ def row_sets(value: SSAValue) -> tuple[SetRowOp, ...] | None:
     The set_rows that leave `value`, each of one row, in order from row 0 to its last: nothing of the table they started
     from is left. Each but the last is read by the next alone. Cost: one step a row.
     """
-    if not isinstance(value.owner, SetRowOp):
+    # A table that rounds what is set into it is none of a chunk's tensors.
+    if not isinstance(value.owner, SetRowOp) or element_of(value) != f32:
         return None
     rows, _ = matrix(value, "table")
     found: list[SetRowOp] = []

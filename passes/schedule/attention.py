@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch import AttentionOp, LatentAttendOp, SequencesOp, ViewOp
-from lanelink.dialects.launch.base import buffer_shape
+from lanelink.dialects.launch.base import buffer_shape, table_shape
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.step import step_function
@@ -122,7 +122,7 @@ class ScheduleAttentionPass(ModulePass):
 def attention_of(op: AttentionOp | LatentAttendOp) -> Attention:
     """An attention as plain numbers."""
     rows, _ = buffer_shape(op.q, op.name)
-    length, pitch = buffer_shape(op.values, op.name)
+    length, pitch = table_shape(op.values, op.name)
     heads, value_dim = op.heads.value.data, op.value_dim.value.data
     if isinstance(op, LatentAttendOp):
         by_fours = _by_fours(value_dim)
