@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp, TensorType, f16, f32
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, InterpretationError, VerifyException
@@ -24,6 +24,7 @@ from lanelink.dialects.launch import AllocOp
 from lanelink.dialects.launch.base import LeafLaunch
 from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.launch.target import TARGET, Numerics, module_target
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph import LiftedOp, Q8Type, QuantizeOp
 from lanelink.dialects.tgraph.step import CARRY, LOGITS, located, step_function
 from lanelink.lowering.activations import QuantizedRows
@@ -46,6 +47,10 @@ ROUNDING = {
     Numerics.TWO_PASS_INT8: 2 / (127 * 254),
 }
 """How far launches may lie from the lifted ops they are linked from, of the largest value of a result."""
+
+ROUNDING_TABLES = 2 * 2.0**-10
+"""The same where tables are of f16: a value that moves across the middle between two of its numbers takes the other,
+2^-10 of it away at most, and so does what attention makes of it."""
 
 
 class ValidationError(DiagnosticException):
@@ -104,7 +109,9 @@ class Validator:
         self._seed = seed
         self._names = _Names.of(module)
         numerics = module_target(module).numerics.data if TARGET in module.attributes else Numerics.DEQUANT
-        self._rounding, self._planes = ROUNDING[numerics], numerics.planes
+        table = ROUNDING_TABLES if any(element_of(a) == f16 for a in step_function(module).body.block.args) else 0.0
+        self._floats = max(ROUNDING[Numerics.DEQUANT], table)
+        self._rounding, self._planes = max(ROUNDING[numerics], table), numerics.planes
         try:
             # Twice the bound: either of the two scores that a choice is between may move by it.
             self._trials = trials(module, seed, 2 * self._rounding)
@@ -131,7 +138,7 @@ class Validator:
     def _compare(self, name: str, module: ModuleOp, seen: _Seen) -> None:
         before = self._before
         if seen.launched != before.launched:
-            self._hold(name, module, before.exact, seen.exact, ROUNDING[Numerics.DEQUANT], ", activations kept in f32")
+            self._hold(name, module, before.exact, seen.exact, self._floats, ", activations kept in f32")
             self._hold(name, module, before.outcomes, seen.outcomes, self._rounding)
         elif seen.quantizes != before.quantizes:
             self._hold(name, module, before.exact, seen.exact, None, ", activations kept in f32")

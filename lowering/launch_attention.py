@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import Placed, buffer_shape
+from lanelink.dialects.launch.base import Placed, buffer_shape, table_shape
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.launch_operands import (
@@ -21,6 +21,7 @@ from lanelink.lowering.launch_operands import (
     placed,
     quantized,
     rows,
+    table_rows,
 )
 from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail, OutputGate
 from lanelink.lowering.selection.calls import SelectionError
@@ -31,11 +32,11 @@ from lanelink.lowering.selection.operands import Quantized, Rows
 def attention_spec(op: launch.AttentionOp) -> AttentionSpec:
     """What an attention over tables asks of a kernel."""
     m, _ = buffer_shape(op.q, op.name)
-    length, _ = buffer_shape(op.keys, op.name)
+    length, _ = table_shape(op.keys, op.name)
     spec = AttentionSpec(
         q=rows(op.q),
-        keys=rows(op.keys),
-        values=_from(op.values, op.v_offset),
+        keys=table_rows(op.keys),
+        values=table_rows(op.values, 0 if op.v_offset is None else op.v_offset.value.data),
         position=address(op.position),
         heads=op.heads.value.data,
         kv_heads=op.kv_heads.value.data,
@@ -92,7 +93,7 @@ def turned_attention_spec(
 def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
     """What an attention over expanded rows asks of a kernel: its keys end in the table's rotated values."""
     m, _ = buffer_shape(op.q, op.name)
-    length, _ = buffer_shape(op.table, op.name)
+    length, _ = table_shape(op.table, op.name)
     heads, nope = op.heads.value.data, op.nope.value.data
     spec = AttentionSpec(
         q=_from(op.q, op.q_offset),
@@ -109,7 +110,7 @@ def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
         y=None if op.out is None else rows(op.out),
         quantized=quantized(op.quant),
         q_unit=op.q_pitch.value.data,
-        tail=KeyTail(nope, rows(op.q_rope), _from(op.table, op.latent)),
+        tail=KeyTail(nope, rows(op.q_rope), table_rows(op.table, op.latent.value.data)),
     )
     return _shared_out(op, spec)
 
@@ -129,9 +130,9 @@ def _expansion(op: launch.LatentKeysOp | launch.LatentValuesOp, rows_are_outputs
     kind = op.w.type
     if not isinstance(kind, RowsType) or not isinstance(op.w.owner, launch.ConstantOp):
         raise SelectionError(f"{op.name} w", "a constant of checkpoint rows", kind)
-    length, _ = buffer_shape(op.table, op.name)
+    length, _ = table_shape(op.table, op.name)
     return LatentSpec(
-        table=rows(op.table),
+        table=table_rows(op.table),
         weights=address(op.w),
         format=kind.format.data,
         by_outputs=kind.is_transposed == rows_are_outputs,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
+from dataclasses import replace
+
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, f16
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
 from lanelink.dialects.formats import Format
-from lanelink.dialects.launch.base import Launch, Placed, buffer_shape
+from lanelink.dialects.launch.base import Launch, Placed, buffer_shape, table_shape
 from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
 from lanelink.dialects.launch.step import outermost
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.lowering.selection.calls import Address, SelectionError
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rotation, Rows
@@ -51,6 +54,18 @@ def rows(value: SSAValue) -> Rows:
     return Rows(address(value), width)
 
 
+def table_rows(value: SSAValue, first: int = 0) -> Rows:
+    """The rows of a table of keys or values, from value `first` of each on."""
+    _, width = table_shape(value, "table")
+    stored = stored_as(value)
+    return Rows(address(value).at(stored.block_bytes * first), width, stored=stored)
+
+
+def stored_as(value: SSAValue) -> Format:
+    """What a buffer's values are: f16 of a table that rounds them, else f32."""
+    return Format.F16 if element_of(value) == f16 else Format.F32
+
+
 def activation(value: SSAValue) -> Rows | Quantized:
     """An activation of a product, f32 or quantized."""
     if isinstance(value.type, Q8Type):
@@ -74,13 +89,11 @@ def placed(op: Placed, out: SSAValue | None) -> Rows | None:
     """
     if out is None:
         return None
-    _, width = buffer_shape(out, op.name)
-    to = address(out)
-    if isinstance(op, PlacedInUnits) and op.unit_offset is not None:
-        to = to.at(4 * op.unit_offset.value.data)
+    unit = op.unit_offset if isinstance(op, PlacedInUnits) else None
+    held = table_rows(out, 0 if unit is None else unit.value.data)
     if op.index is not None:
-        return Rows(to, width, address(op.index))
-    return Rows(to, width, 0 if op.row is None else op.row.value.data)
+        return replace(held, row=address(op.index))
+    return replace(held, row=0 if op.row is None else op.row.value.data)
 
 
 def landing(op: Placed, out: SSAValue) -> Rows:
@@ -174,7 +187,9 @@ __all__ = [
     "read_rows",
     "rotation",
     "rows",
+    "stored_as",
     "table_of",
+    "table_rows",
     "unit_placed",
     "unit_read",
     "weights_of",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import Launch, buffer_shape
+from lanelink.dialects.launch.base import Launch, buffer_shape, table_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
@@ -40,6 +40,7 @@ from lanelink.lowering.launch_operands import (
     rotation,
     rows,
     table_of,
+    table_rows,
     unit_placed,
     unit_read,
 )
@@ -159,7 +160,9 @@ def _copy(op: launch.CopyOp) -> CopySpec:
     # Words of 4 bytes whatever they hold: f32, i32, or quantized blocks, which are whole words too.
     if isinstance(op.x.type, RowsType):
         raise SelectionError("launch.copy x", "a buffer of the step", op.x.type)
-    words = buffer_bytes(op.x.type) // 4
+    words, rest = divmod(buffer_bytes(op.x.type), 4)
+    if rest:
+        raise SelectionError("launch.copy x", "a whole number of words", op.x.type)
     return CopySpec(Rows(address(op.x), words), Rows(address(op.out), words), 1, words)
 
 
@@ -172,10 +175,9 @@ def _set_row(op: launch.SetRowOp) -> CopySpec | UnarySpec:
 
 
 def _slice(op: launch.SliceOp) -> CopySpec:
-    m, held = buffer_shape(op.x, op.name)
+    m, held = table_shape(op.x, op.name)
     start, width, every = op.start.value.data, op.width.value.data, op.every.value.data
-    source = Rows(address(op.x).at(4 * start), held)
-    return CopySpec(source, rows(op.out), m, width, held // every, every, width)
+    return CopySpec(table_rows(op.x, start), table_rows(op.out), m, width, held // every, every, width)
 
 
 def _sequences(op: launch.SequencesOp) -> SequencesSpec:

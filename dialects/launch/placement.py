@@ -61,7 +61,6 @@ class PlacedInUnits(Placed, ABC):
             return
         if out is None:
             raise VerifyException(f"{self.name}: expected out beside units to write it in, got none")
-        buffer_shape(out, f"{self.name} out, written in units")
         pitch = self.unit_pitch.value.data
         check_unit(f"{self.name} out", width, pitch, self.unit_offset.value.data)
         self.check_placement(out, rows, units * pitch)

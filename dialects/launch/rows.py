@@ -48,6 +48,7 @@ class NormOp(ReadsUnits, PlacedInUnits):
     """
 
     name = "launch.norm"
+    ROUNDS: ClassVar[bool] = True
     WRITES: ClassVar[tuple[str, ...]] = ("out", "quant", "sum")
 
     cols = prop_def(IntegerAttr[I64])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lanelink.dialects.formats import Format
 from lanelink.lowering.selection.calls import Address
 
 
@@ -11,12 +12,14 @@ from lanelink.lowering.selection.calls import Address
 class Rows:
     """f32 rows: row r begins `pitch * (row + r)` values past `address`.
 
-    `row` is 0, a fixed row of a table, or the address of an i32 on the device that holds the row.
+    `row` is 0, a fixed row of a table, or the address of an i32 on the device that holds the row. A table of keys or
+    values may be `stored` as f16, to which what is written is rounded.
     """
 
     address: Address
     pitch: int
     row: Address | int = 0
+    stored: Format = Format.F32
 
 
 @dataclass(frozen=True)

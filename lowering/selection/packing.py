@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.formats import BLOCK_VALUES, Format
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null, SelectionError, optional
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows
 
@@ -27,10 +27,15 @@ def rows_of_step(m: int, where: str, most: int = MAX_GRID_YZ) -> None:
 
 
 def fixed(rows: Rows, where: str) -> Address:
-    """The address of row 0 of rows at a fixed row."""
+    """The address of row 0 of f32 rows at a fixed row."""
+    _whole_floats(rows, where)
     if isinstance(rows.row, Address):
         raise SelectionError(where, "rows at a fixed row", "a row named on the device")
     return rows.address.at(4 * rows.pitch * rows.row)
+
+
+def _whole_floats(rows: Rows, where: str) -> None:
+    require(rows.stored is Format.F32, where, "rows of f32", f"a table of {rows.stored.value}")
 
 
 def reading(rows: Rows, where: str) -> tuple[Argument, I32]:
@@ -42,6 +47,7 @@ def writing(rows: Rows | None) -> tuple[Argument, I32, Argument]:
     """(base, pitch, row) of a destination: the kernels' Rows; null where there is none."""
     if rows is None:
         return Null(), I32(0), Null()
+    _whole_floats(rows, "rows written")
     if isinstance(rows.row, Address):
         return rows.address, I32(rows.pitch), rows.row
     return rows.address.at(4 * rows.pitch * rows.row), I32(rows.pitch), Null()

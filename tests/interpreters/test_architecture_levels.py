@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from configs import values_of
 from levels import check_levels
 
+from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.step import step_function
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
@@ -35,6 +37,25 @@ def test_same_logits_at_every_level(name: str, rows: int):
     tokens = np.arange(3, 3 + rows, dtype=np.int32)
     _, _, *states = zero_inputs(step_function(module))
     check_levels(module, [tokens, np.array([9], np.int32), *states], 2, constants)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("name", ["qwen3", "qwen3_next", "gpt_oss", "deepseek_v2"])
+def test_tables_of_f16_at_every_level(name: str, rows: int):
+    """Rounded where rows are set, whichever launch sets them; the logits are near those over tables of f32."""
+    tokens, results = np.arange(3, 3 + rows, dtype=np.int32), list[npt.NDArray[np.float32]]()
+    for kv in (Format.F32, Format.F16):
+        module = import_checkpoint(MODELS / name, context=CONTEXT, rows=rows, kv=kv)
+        constants = resolve(module, open_directory(MODELS / name))
+        _, _, *states = zero_inputs(step_function(module))
+        tables = [state for state in states if state.dtype == np.float16]
+        assert bool(tables) == (kv is Format.F16)
+        outcomes = check_levels(module, [tokens, np.array([9], np.int32), *states], 2, constants)
+        results.append(outcomes[-1].results[-1])
+    exact, rounded = results
+    # Keys and values are each off by half a step at most, 2^-11 of them; through a layer's softmax and the two or more
+    # layers after it that is some of 2^-8 of the largest logit, and no less than nothing.
+    assert 0 < np.abs(rounded - exact).max() < 2.0**-8 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("q_rank", [None, 48])

@@ -54,7 +54,7 @@ func.func @constant_from_nowhere() {
 // -----
 
 // CHECK: sym_name = "alloc_of_unknown_size"
-// CHECK: | Operation does not verify: launch.alloc: expected !tgraph.q8 or a static memref of f32 or i32, got memref<?x4xf32>
+// CHECK: | Operation does not verify: launch.alloc: expected !tgraph.q8 or a static memref of f32, f16 or i32, got memref<?x4xf32>
 func.func @alloc_of_unknown_size() {
   %b = launch.alloc : memref<?x4xf32>
   func.return
@@ -63,7 +63,7 @@ func.func @alloc_of_unknown_size() {
 // -----
 
 // CHECK: sym_name = "alloc_of_f64"
-// CHECK: | Operation does not verify: launch.alloc: expected !tgraph.q8 or a static memref of f32 or i32, got memref<4xf64>
+// CHECK: | Operation does not verify: launch.alloc: expected !tgraph.q8 or a static memref of f32, f16 or i32, got memref<4xf64>
 func.func @alloc_of_f64() {
   %b = launch.alloc : memref<4xf64>
   func.return
@@ -72,7 +72,7 @@ func.func @alloc_of_f64() {
 // -----
 
 // CHECK: sym_name = "alloc_of_rows"
-// CHECK: | Operation does not verify: launch.alloc: expected !tgraph.q8 or a static memref of f32 or i32, got !tgraph.rows<f32, 8x2>
+// CHECK: | Operation does not verify: launch.alloc: expected !tgraph.q8 or a static memref of f32, f16 or i32, got !tgraph.rows<f32, 8x2>
 func.func @alloc_of_rows() {
   %b = launch.alloc : !tgraph.rows<f32, 8x2>
   func.return
@@ -126,7 +126,7 @@ func.func @view_of_more_than_there_is(%x: memref<2x4xf32>) {
 // -----
 
 // CHECK: sym_name = "copy_of_rows"
-// CHECK: | Operation does not verify: launch.copy x: expected !tgraph.q8 or a static memref of f32 or i32, got !tgraph.rows<f32, 8x2>
+// CHECK: | Operation does not verify: launch.copy x: expected !tgraph.q8 or a static memref of f32, f16 or i32, got !tgraph.rows<f32, 8x2>
 func.func @copy_of_rows(%x: !tgraph.rows<f32, 8x2>) {
   launch.copy(x = %x : !tgraph.rows<f32, 8x2>, out = %x : !tgraph.rows<f32, 8x2>) covers []
   func.return

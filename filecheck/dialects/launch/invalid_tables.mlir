@@ -231,3 +231,39 @@ func.func @row_set_in_more_rows_than_an_index_names(%r: memref<1x64xf32>, %t: me
   launch.set_row(source = %r : memref<1x64xf32>, out = %t : memref<2147483649x64xf32>) {row = 2147483648 : i64} covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "a_result_of_f16_in_a_buffer_of_its_own"
+// CHECK: | Operation does not verify: launch.gemv out: expected a static memref<RxWxf32>, got memref<1x64xf16>
+func.func @a_result_of_f16_in_a_buffer_of_its_own(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %o: memref<1x64xf16>) {
+  launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf16>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "a_product_by_values_into_a_table_of_f16"
+// CHECK: | Operation does not verify: launch.gemv_f32 out: expected a static memref<RxWxf32>, got memref<32x64xf16>
+func.func @a_product_by_values_into_a_table_of_f16(%x: memref<1x64xf32>, %w: memref<64x64xf32>, %t: memref<32x64xf16>, %p: memref<1xi32>) {
+  launch.gemv_f32(x = %x : memref<1x64xf32>, w = %w : memref<64x64xf32>, out = %t : memref<32x64xf16>, at = %p : memref<1xi32>) covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "a_slice_of_another_type"
+// CHECK: | Operation does not verify: launch.slice out: its values against x's: expected f16, got f32
+func.func @a_slice_of_another_type(%x: memref<1x64xf16>, %o: memref<1x32xf32>) {
+  launch.slice(x = %x : memref<1x64xf16>, out = %o : memref<1x32xf32>) {start = 0 : i64, width = 32 : i64, every = 64 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "attention_over_tables_of_two_types"
+// CHECK: | Operation does not verify: launch.attention values of the keys' type: expected f32, got f16
+func.func @attention_over_tables_of_two_types(%q: memref<1x64xf32>, %k: memref<32x64xf32>, %v: memref<32x64xf16>, %p: memref<1xi32>, %o: memref<1x64xf32>) {
+  launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<32x64xf32>, values = %v : memref<32x64xf16>, position = %p : memref<1xi32>, out = %o : memref<1x64xf32>) {heads = 4 : i64, kv_heads = 4 : i64, head_dim = 16 : i64, value_dim = 16 : i64, scale = 2.500000e-01 : f32} covers [0]
+  func.return
+}

@@ -204,3 +204,21 @@ func.func @attention_of_a_nan_scale(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>,
   %o = tgraph.attention %q, %k, %k at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 scale 0x7fc00000 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "attention_of_tables_of_two_types"
+// CHECK: | Operation does not verify: attention values of the keys' type: expected f32, got f16
+func.func @attention_of_tables_of_two_types(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %v: tensor<32x32xf16>, %p: tensor<1xi32>) {
+  %o = tgraph.attention %q, %k, %v at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf16> -> tensor<2x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "attention_of_queries_of_f16"
+// CHECK: | Operation does not verify: attention q: expected a static tensor<RxWxf32>, got tensor<2x64xf16>
+func.func @attention_of_queries_of_f16(%q: tensor<2x64xf16>, %k: tensor<32x32xf16>, %p: tensor<1xi32>) {
+  %o = tgraph.attention %q, %k, %k at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 : tensor<2x64xf16>, tensor<32x32xf16>, tensor<32x32xf16> -> tensor<2x64xf32>
+  func.return
+}

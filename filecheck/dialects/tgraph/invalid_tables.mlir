@@ -225,7 +225,7 @@ func.func @set_row_before_the_start(%t: tensor<8x64xf32>, %x: tensor<1x64xf32>) 
 // -----
 
 // CHECK: sym_name = "set_row_to_another_table"
-// CHECK: | Operation does not verify: set_row result: expected (8, 64), got (4, 64)
+// CHECK: | Operation does not verify: set_row result: expected tensor<8x64xf32>, got tensor<4x64xf32>
 func.func @set_row_to_another_table(%t: tensor<8x64xf32>, %x: tensor<1x64xf32>, %i: tensor<1xi32>) {
   %u = tgraph.set_row %t, %x at %i : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<4x64xf32>
   func.return
@@ -236,5 +236,23 @@ func.func @set_row_to_another_table(%t: tensor<8x64xf32>, %x: tensor<1x64xf32>, 
 // CHECK: Expected attribute tensor<1xi32> but got tensor<2xi32>
 func.func @set_row_by_two_indices(%t: tensor<8x64xf32>, %x: tensor<1x64xf32>, %i: tensor<2xi32>) {
   %u = tgraph.set_row %t, %x at %i : (tensor<8x64xf32>, tensor<1x64xf32>, tensor<2xi32>) -> tensor<8x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "rows_of_f16_set"
+// CHECK: | Operation does not verify: set_row source: expected a static tensor<RxWxf32>, got tensor<1x64xf16>
+func.func @rows_of_f16_set(%t: tensor<32x64xf16>, %r: tensor<1x64xf16>, %p: tensor<1xi32>) {
+  %0 = tgraph.set_row %t, %r at %p : (tensor<32x64xf16>, tensor<1x64xf16>, tensor<1xi32>) -> tensor<32x64xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "a_table_set_to_another_type"
+// CHECK: | Operation does not verify: set_row result: expected tensor<32x64xf16>, got tensor<32x64xf32>
+func.func @a_table_set_to_another_type(%t: tensor<32x64xf16>, %r: tensor<1x64xf32>, %p: tensor<1xi32>) {
+  %0 = tgraph.set_row %t, %r at %p : (tensor<32x64xf16>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<32x64xf32>
   func.return
 }

@@ -32,3 +32,18 @@ func.func @attention(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %v: tensor<32x
   %o5 = tgraph.attention %q, %k, %v heads 4 kv_heads 2 head_dim 16 value_dim 16 scale 0.0883883461 : tensor<2x64xf32>, tensor<32x32xf32>, tensor<32x32xf32> -> tensor<2x64xf32>
   func.return
 }
+
+// Tables of f16, set and attended to; the values may be a slice of the keys' rows.
+
+// CHECK-LABEL: func.func @tables_of_f16(
+// GENERIC-LABEL: sym_name = "tables_of_f16"
+func.func @tables_of_f16(%q: tensor<2x64xf32>, %r: tensor<2x32xf32>, %k: tensor<32x32xf16>, %v: tensor<32x32xf16>, %pos: tensor<1xi32>) {
+  // CHECK-NEXT: %k1 = tgraph.set_row %k, %r at %pos : (tensor<32x32xf16>, tensor<2x32xf32>, tensor<1xi32>) -> tensor<32x32xf16>
+  // GENERIC: %k1 = "tgraph.set_row"(%k, %r, %pos) : (tensor<32x32xf16>, tensor<2x32xf32>, tensor<1xi32>) -> tensor<32x32xf16>
+  %k1 = tgraph.set_row %k, %r at %pos : (tensor<32x32xf16>, tensor<2x32xf32>, tensor<1xi32>) -> tensor<32x32xf16>
+  // CHECK-NEXT: %o = tgraph.attention %q, %k1, %v at %pos heads 4 kv_heads 2 head_dim 16 value_dim 16 : tensor<2x64xf32>, tensor<32x32xf16>, tensor<32x32xf16> -> tensor<2x64xf32>
+  %o = tgraph.attention %q, %k1, %v at %pos heads 4 kv_heads 2 head_dim 16 value_dim 16 : tensor<2x64xf32>, tensor<32x32xf16>, tensor<32x32xf16> -> tensor<2x64xf32>
+  // CHECK-NEXT: %s = tgraph.head_slice %k1 start 0 width 8 every 16 : tensor<32x32xf16> -> tensor<32x16xf16>
+  %s = tgraph.head_slice %k1 start 0 width 8 every 16 : tensor<32x32xf16> -> tensor<32x16xf16>
+  func.return
+}
