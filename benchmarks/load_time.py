@@ -144,12 +144,12 @@ def first_token(step: Path, weights: Path, backend: str, cache: bool) -> tuple[f
 
 
 def own_memory(process: int) -> int:
-    """Bytes of a process's memory that are no file's: what it allocated or pinned. 0 where /proc does not say."""
+    """Bytes of a process's memory that are no file's. 0 where /proc does not say."""
     try:
         status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     except OSError:
         return 0
-    sizes = (line.split() for line in status.splitlines() if line.startswith(("RssAnon:", "RssShmem:")))
+    sizes = (line.split() for line in status.splitlines() if line.startswith("RssAnon:"))
     return sum(1024 * int(size[1]) for size in sizes)
 
 

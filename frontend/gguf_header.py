@@ -220,9 +220,14 @@ class _Walk:
             return GgufArray(kind, count, self.file, self.skip(count * size, what))
         self.bounded(what, count, MOST_STRINGS - self.strings, _U64.size)
         self.strings += count
-        start = self.at
+        start, at, size, length = self.at, self.at, len(self.data), _U64.unpack_from
+        # Hundreds of thousands: a loop of its own, which tells the one that does not fit as any value is told.
         for _ in range(count):
-            self.skip(self.number(_U64, what), what)
+            if at + _U64.size > size or at + _U64.size + length(self.data, at)[0] > size:
+                self.at = at
+                self.skip(self.number(_U64, what), what)
+            at += _U64.size + length(self.data, at)[0]
+        self.at = at
         return GgufArray(kind, count, self.file, start)
 
     def tensor(self, number: int) -> TensorInfo:

@@ -73,7 +73,7 @@ def _byte_level(metadata: Fields, ids: Mapping[str, int]) -> Json:
     merges: list[list[str]] = []
     for merge in _strings(metadata, MERGES):
         left, space, right = merge.partition(" ")
-        if not space or not all(part in ids for part in (left, right, left + right)):
+        if not space or left not in ids or right not in ids or left + right not in ids:
             raise metadata.error(MERGES, "two tokens with a space between that make one", merge)
         merges.append([left, right])
     cuts: list[Json] = [

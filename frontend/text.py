@@ -136,13 +136,15 @@ def open_text(path: Path, vocabulary: int) -> Text:
         metadata = open_gguf(path).metadata
         if not has_vocabulary(metadata):
             return _bytes(vocabulary, path, "a vocabulary")
+        package = _package(path)
         described = json.dumps(tokenizer_json(metadata, vocabulary))
-        return _tokenizer(path, lambda package: package.Tokenizer.from_str(described))
+        return _tokenizer(path, lambda: package.Tokenizer.from_str(described))
     file = path / "tokenizer.json"
     if not exists(file):
         return _bytes(vocabulary, path, "tokenizer.json")
     MappedFile.open(file)
-    return _tokenizer(file, lambda package: package.Tokenizer.from_file(str(file)))
+    package = _package(file)
+    return _tokenizer(file, lambda: package.Tokenizer.from_file(str(file)))
 
 
 def _bytes(vocabulary: int, path: Path, expected: str) -> Text:
@@ -153,13 +155,17 @@ def _bytes(vocabulary: int, path: Path, expected: str) -> Text:
     )
 
 
-def _tokenizer(where: Path, make: Callable[[Any], Any]) -> Text:
-    """The tokenizer that `make` makes by the package `tokenizers`, whose faults are told with `where`."""
+def _package(where: Path) -> Any:
+    """The package `tokenizers`, asked for before anything is made for it. CheckpointError where it is not installed."""
     try:
-        package = import_module("tokenizers")
+        return import_module("tokenizers")
     except ImportError:
         raise CheckpointError(
             f"{where}: expected the package tokenizers to read it, got none: install lanelink[tokenizers]"
         ) from None
+
+
+def _tokenizer(where: Path, make: Callable[[], Any]) -> Text:
+    """The tokenizer that `make` makes by the package `tokenizers`, whose faults are told with `where`."""
     with _faults(where):
-        return TokenizerText(cast(_Tokenizer, make(package)), where)
+        return TokenizerText(cast(_Tokenizer, make()), where)

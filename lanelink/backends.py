@@ -24,7 +24,7 @@ def _reference(module: ModuleOp, source: Source, progress: Progress, phases: Pha
     from lanelink.lowering.runtime.reference import ReferenceBackend
 
     with phases.phase("lower"):
-        lowered = lower(module, Level.TENSORS)
+        lowered = lower(module, Level.TENSORS, each=False)
     with phases.phase("weights"):
         return ReferenceBackend(lowered, resolve(lowered, source, progress))
 
@@ -45,7 +45,7 @@ def _cuda(module: ModuleOp, source: Source, progress: Progress, phases: Phases) 
 
 def _plan(module: ModuleOp, phases: Phases) -> Plan:
     with phases.phase("lower"):
-        return read_plan(lower(module))
+        return read_plan(lower(module, each=False))
 
 
 BACKENDS: dict[str, Callable[[ModuleOp, Source, Progress, Phases], Backend]] = {

@@ -26,6 +26,7 @@ from lanelink.backends import BACKENDS, open_backend, wake
 from lanelink.bench import Options, Report, bench, shape_names
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
+from lanelink.collector import collector_off
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.dialects.tgraph.step import step_function
@@ -236,6 +237,12 @@ def _explain(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     phases = Phases()
     wake(options.backend)
+    # What is made until the first token is made to stay: the collector would walk it again and again.
+    with collector_off():
+        _decode(options, phases)
+
+
+def _decode(options: argparse.Namespace, phases: Phases) -> None:
     with phases.phase("read the step"):
         module = read_module(options.step)
     with phases.phase("open the checkpoint"):
@@ -247,9 +254,9 @@ def _run(options: argparse.Namespace) -> None:
 
         backend = open_backend(options.backend, module, source, loaded, phases)
     vocabulary = backend.shape.vocabulary
-    with phases.phase("vocabulary"):
-        text = None if vocabulary is None else _text(options, vocabulary)
-        ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
+    # An object of ids has its text once it has all of them.
+    text = None if options.json and options.ids is not None else _text(options, vocabulary, phases)
+    ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
     steps = len(ids) + options.n - 1
     stream = None if text is None or options.json else TextStream(text, ids)
     # Text that comes on a terminal is progress enough.
@@ -271,6 +278,7 @@ def _run(options: argparse.Namespace) -> None:
         generated = generate(backend, ids, options.n, report, show)
         seconds = time.perf_counter() - start
     if options.json:
+        text = text or _text(options, vocabulary, phases)
         found = {
             "ids": generated,
             "text": None if text is None else continuation(text, ids, generated),
@@ -287,9 +295,12 @@ def _run(options: argparse.Namespace) -> None:
                 print(f"{taken:8.3f} s  {name}", file=sys.stderr)
 
 
-def _text(options: argparse.Namespace, vocabulary: int) -> Text | None:
+def _text(options: argparse.Namespace, vocabulary: int | None, phases: Phases) -> Text | None:
+    if vocabulary is None:
+        return None
     try:
-        return open_text(options.weights, vocabulary)
+        with phases.phase("vocabulary"):
+            return open_text(options.weights, vocabulary)
     except CheckpointError:
         # Ids go in and out without a tokenizer; only --prompt needs one.
         if options.prompt is not None:

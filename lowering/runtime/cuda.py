@@ -75,12 +75,12 @@ class CudaBackend:
         self.facts: DeviceFacts = api.facts()
         offsets, total = _laid_out(self.plan)
         check_memory(self.plan, _needed(self.plan), self.facts)
-        # The driver compiles while weights are on their way.
-        loads = EntryLoads(api, self.plan, self.facts)
-        self._own(EntryLoads.close, loads)
         with phase("memory"):
             base = api.alloc(total)
         self._own(api.free, base)
+        # The driver compiles while weights are on their way; it gives no memory meanwhile.
+        loads = EntryLoads(api, self.plan, self.facts)
+        self._own(EntryLoads.close, loads)
         self._buffers = [base + offset for offset in offsets]
         with phase("weights"):
             self._load_constants(loader)

@@ -32,7 +32,7 @@ CHUNK = 8 << 20
 """Bytes of a stage: enough that a transfer's start costs nothing beside it, few enough that pinning them all is
 quick."""
 
-READERS = min(16, os.cpu_count() or 1)
+READERS = max(1, min(16, (os.cpu_count() or 1) - 2))
 """Threads that fill stages. One copies from mapped pages at a tenth of what a bus of 16 fast lanes takes."""
 
 BESIDE = 2

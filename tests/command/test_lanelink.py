@@ -51,7 +51,8 @@ def test_run_says_where_the_time_went(step: Path, capsys: pytest.CaptureFixture[
     named = ["read the step", "open the checkpoint", "lower", "weights", "vocabulary", "first token"]
     assert run(step, "--ids", "1,2", "-n", "2", "--json", "--phases") == 0
     found = json.loads(capsys.readouterr().out)["phases"]
-    assert list(found) == named
+    # An object has no text to show before it has all ids.
+    assert list(found) == [*named[:4], "first token", "vocabulary"]
     assert all(taken > 0 for taken in found.values()) and found["first token"] < 60
     assert run(step, "--ids", "1,2", "-n", "2", "--phases") == 0
     said = [line.split(" s  ")[1] for line in capsys.readouterr().err.splitlines()]
