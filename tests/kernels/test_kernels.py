@@ -15,7 +15,7 @@ from lanelink.lowering.cases.attention import AttentionShape, attention
 from lanelink.lowering.cases.case import Bytes, Case, FloatResult
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.cases.mixtures import MoeShape, SharedShape, mixture
-from lanelink.lowering.emulator import Emulator, Entry, Module
+from lanelink.lowering.emulator import Emulator, EmulatorError, Entry, Module
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
 from lanelink.lowering.selection.chip import H200, Chip
@@ -183,6 +183,31 @@ def test_tiles_by_three_chunks_in_shared_memory(case: Case) -> None:
     assert (laid(case.spec, H200).stages, laid(case.spec, CHIP).stages) == (3, 2)
     worst = run(case, H200)
     assert all(w <= 1 for w in worst.values()), worst
+
+
+PLANTED = {
+    "a wait for one chunk fewer": ("cp.async.wait_group \t0;", "cp.async.wait_group \t1;", 0, "unwritten bytes"),
+    "no barrier before a chunk is summed": ("bar.sync \t0;", "", 0, "race: read at shared"),
+    "no barrier before a share has arrived": ("bar.sync \t0;", "", 1, "race: read at global"),
+    "no barrier before the tile lies over the chunks": ("bar.sync \t0;", "", 4, "race: write at shared"),
+    "no barrier before the tile's rows are read": ("bar.sync \t0;", "", 5, "race: read at shared"),
+}
+"""Faults in a product on tensor cores: what stands in its place, at which place of the entry, and what is found."""
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_fault_in_a_product_on_tensor_cores_is_found(fault: str) -> None:
+    written, instead, which, found = PLANTED[fault]
+    case = next(c for c in CASES if "shared by 5" in c.name)
+    call = select(case.spec, CHIP)
+    before, name, text = ptx_path(call.module, NEWEST).read_text(encoding="utf-8").partition(f".entry {call.entry}(")
+    pieces = text.replace("wait_group ", "wait_group \t").split(written)
+    text = written.join(pieces[: which + 1]) + instead + written.join(pieces[which + 1 :])
+    other = Emulator(races=True)
+    loaded = other.load(before + name + text, "planted").entries[call.entry]
+    memory = Memory(case, call, other)
+    with pytest.raises(EmulatorError, match=found):
+        other.launch(loaded, call.grid, call.block, call.shared, [memory.packed(a) for a in call.arguments])
 
 
 @pytest.mark.parametrize("what", ["then norm", "shared by 5", "attention"])
