@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import os
+import re
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -124,7 +127,7 @@ class Nvrtc:
         try:
             if self._lib.nvrtcCompileProgram(program, len(options), packed):
                 raise BuildError(f"{module.source} for {architecture}:\n{self._text(program, 'ProgramLog')}")
-            return self._text(program, "PTX")
+            return compact(self._text(program, "PTX"))
         finally:
             self._check(self._lib.nvrtcDestroyProgram(ctypes.byref(program)))
 
@@ -136,6 +139,20 @@ class Nvrtc:
         return buffer.value.decode()
 
 
+_PARAMETER = re.compile(r"\b\w+_param_(\d+)\b")
+
+
+def compact(ptx: str) -> str:
+    """
+    NVRTC's text in fewer bytes: behind its header no comments, empty lines and columns, and an entry's parameters, each
+    of which bears the entry's name, as param_0, param_1 and so on, which are their entry's own.
+    """
+    head, mark, body = ptx.partition(".version")
+    lines = (" ".join(line.split()) for line in body.splitlines())
+    kept = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return head + mark + " " + _PARAMETER.sub(r"param_\1", kept) + "\n"
+
+
 def ptx_path(stem: str, architecture: str) -> Path:
     """Where the PTX of a module lies, committed or not."""
     return PTX / f"{stem}.{architecture}.ptx"
@@ -144,7 +161,10 @@ def ptx_path(stem: str, architecture: str) -> Path:
 def build(modules: Sequence[Module] = MODULES) -> dict[Path, str]:
     """The PTX text of every module and architecture, by the path it belongs at."""
     nvrtc = Nvrtc()
-    return {ptx_path(m.stem, a): nvrtc.compile(m, a) for m in modules for a in ARCHITECTURES}
+    each = [(module, architecture) for module in modules for architecture in ARCHITECTURES]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the compiler runs outside Python's lock
+        texts = [pool.submit(nvrtc.compile, module, architecture) for module, architecture in each]
+        return {ptx_path(module.stem, a): text.result() for (module, a), text in zip(each, texts, strict=True)}
 
 
 def differing(built: dict[Path, str]) -> list[str]:

@@ -9,7 +9,7 @@
 #define INPUT_NORM                                                                                                     \
   InputNorm { x_normed, x_weight, x_eps }
 
-#define GEMV_OF(T, ROLLING, suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                     \
+#define GEMV_OF(T, ROLLING, FOLDS, suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                     \
   extern "C" __global__ void __launch_bounds__(T, BLOCKS) ENTRY(gemv_, suffix)(                                  \
       const void *x, int x_pitch, INPUT_NORM_PARAMS, int k, int m, int pitch, int passes, int parts, PART_PARAMS(0),   \
       PART_PARAMS(1), PART_PARAMS(2), PART_PARAMS(3), i8 *q, int q_planes, const float *residual, int residual_pitch,  \
@@ -22,7 +22,7 @@
                      NORM_ARGS(m, n0), cos,  sin,      position,                                                       \
                      hd,       half,         group_tiles, Quantized{q, q_planes, m, n0},                               \
                      residual, residual_pitch, ACT_NONE};                                                              \
-    gemv<FORMAT_CODE, INPUT, RT, STEPS, false, N, ROLLING>(a);                                                                  \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, false, N, ROLLING, FOLDS>(a);                                                                  \
   }
 
 #define GLU_OF(T, ROLLING, suffix, INPUT, RT, N, STEPS, BLOCKS)                                                                      \
@@ -37,10 +37,11 @@
     a.part[0].y = Rows{y, y_pitch, y_row};                                                                             \
     a.part[1].w = up, a.part[1].n = n, a.part[1].bias = up_bias;                                                       \
     a.quantized = Quantized{q, q_planes, m, n};                                                                        \
-    gemv<FORMAT_CODE, INPUT, RT, STEPS, true, N, ROLLING>(a);                                                                   \
+    gemv<FORMAT_CODE, INPUT, RT, STEPS, true, N, ROLLING, false>(a);                                                                   \
   }
 
-#define GEMV(...) GEMV_OF(THREADS, false, __VA_ARGS__)
+#define GEMV(...) GEMV_OF(THREADS, false, true, __VA_ARGS__)
+#define ALONE(...) GEMV_OF(THREADS, false, false, __VA_ARGS__)
 #define GLU(...) GLU_OF(THREADS, false, __VA_ARGS__)
 
 // Entries are named by the rows of x that a block takes (r1, r4), and by the stored rows that a warp takes together where
@@ -48,7 +49,8 @@
 // loads, and as many of the next batch: two rows' four (r1l) or four rows' two. Short batches of two rows' two (r1) leave
 // room for three blocks on a multiprocessor instead of two; selection takes what shares the outputs out evenly. Groups of
 // four rows of x need the registers of long batches for their sums. Blocks of 32 values fill a batch with half the loads;
-// their products by f32 x, which are bound by decoding, take one row or four in one entry.
+// their products by f32 x, which are bound by decoding, take one row or four in one entry. What follows a product in its
+// launch, a norm or heads turned, is in the entries of GEMV alone, not in those of ALONE.
 //
 // A wide block (r1x) has a multiprocessor for itself, so that x is staged once there. Of quantized x its steps roll: each
 // is loaded again as it is summed, so that a lane's registers hold twice the loads while x is normed. Where many tiles
@@ -58,8 +60,8 @@
 
 #if FORMAT_CODE == 1 || FORMAT_CODE == 2
 F32_R1
-GEMV(_f32_r1l, INPUT_F32, 1, 2, 4, 2)
-GEMV(_f32_r1w4, INPUT_F32, 1, 4, 2, 2)
+ALONE(_f32_r1l, INPUT_F32, 1, 2, 4, 2)
+ALONE(_f32_r1w4, INPUT_F32, 1, 4, 2, 2)
 GLU(_f32_r1w2, INPUT_F32, 1, 4, 2, 2)
 GLU_OF(WIDE_THREADS, false, _f32_r1x, INPUT_F32, 1, 2, 4, 1)
 F32_R4
@@ -73,14 +75,14 @@ GLU(_f32_r4, INPUT_F32, 4, 2, 1, 2)
 
 #if FORMAT_CODE == 3
 GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 3)
-GEMV(_q8_r1l, INPUT_Q8, 1, 2, 4, 2)
-GEMV(_q8_r1w4, INPUT_Q8, 1, 4, 2, 2)
+ALONE(_q8_r1l, INPUT_Q8, 1, 2, 4, 2)
+ALONE(_q8_r1w4, INPUT_Q8, 1, 4, 2, 2)
 GEMV(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 4, 1)
 GLU(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 #elif FORMAT_CODE > 3
 GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 2)
-GEMV_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 2, 4, 1)
+GEMV_OF(WIDE_THREADS, true, false, _q8_r1x, INPUT_Q8, 1, 2, 4, 1)
 GEMV(_q8_r4, INPUT_Q8, 4, 2, 1, 2)
 #if FORMAT_CODE == 6 || FORMAT_CODE == 7  // the more planes of q5_k and q6_k leave no registers for four rows
 GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 2, 4, 1)

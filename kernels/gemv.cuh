@@ -330,12 +330,12 @@ __device__ __forceinline__ void turn_group(const GemvArgs &a, int tile, int row0
 extern __shared__ uint4 dynamic_shared[];
 
 // One output's value to where it belongs: its own rows, or where what follows reads it.
-template <int RT, bool GLU>
+template <int RT, bool FOLDS>
 __device__ __forceinline__ void store_output(const GemvArgs &a, const Place &at, int row0, int r, int output, float v,
                                              float *stage) {
   if (a.quantized.planes > 0) stage[r * QBLOCK + output % QBLOCK] = v;
   const bool waits = a.then == THEN_NORM || (a.then == THEN_TURN && PART_FIELD(a, at.part, turned));
-  if (!GLU && waits) {
+  if (FOLDS && waits) {
     int column = output;
 #pragma unroll
     for (int p = 0; p < PARTS - 1; p++) column += p < at.part ? a.part[p].n : 0;
@@ -382,7 +382,7 @@ __device__ __forceinline__ float added_to_output(const GemvArgs &a, int tile, in
 }
 
 // Sums over the warp's lanes, then one lane an output (and row of x) stores it.
-template <int RT, bool GLU, int N>
+template <int RT, bool GLU, int N, bool FOLDS>
 __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int pass, int row0, float (&sums)[RT][N],
                                                float added, float *stage) {
   constexpr int WIDE = OUTPUTS<GLU, N>, ALL = RT * N, EACH = 32 / ALL;
@@ -405,10 +405,10 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
     v = activate(a.act, v) * up;
   }
   v += added;
-  store_output<RT, GLU>(a, at, row0, r, output, v, stage);
+  store_output<RT, FOLDS>(a, at, row0, r, output, v, stage);
 }
 
-template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N, bool ROLLING>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N, bool ROLLING, bool FOLDS>
 __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   __shared__ float stages[2][RT * QBLOCK];
   __shared__ float4 scratch4[8];
@@ -428,7 +428,7 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   if (ONE_ROW && a.x_norm.present) stage_norm_weights<FORMAT, INPUT>(a, shared);
   wait_for_previous();
   int position = 0;  // asked for early, before it is needed
-  if (!GLU && a.then == THEN_TURN && a.position != nullptr) position = *a.position;
+  if (FOLDS && a.then == THEN_TURN && a.position != nullptr) position = *a.position;
   if (ONE_ROW && a.x_norm.present)
     stage_normed<FORMAT, INPUT>(a, shared, scratch);
   else if constexpr (INPUT == INPUT_F32)
@@ -458,15 +458,15 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
       }
       if (!ROLLING) batch = next;
     }
-    finish_outputs<RT, GLU, N>(a, tile, pass, row0, sums, added, stages[odd]);
+    finish_outputs<RT, GLU, N, FOLDS>(a, tile, pass, row0, sums, added, stages[odd]);
     if (next_pass == 0) {  // the tile is complete
       if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stages[odd]), odd ^= 1;
-      if (!GLU && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0, position);
+      if (FOLDS && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0, position);
     }
     tile = next_tile, pass = next_pass;
   }
 
-  if (!GLU && a.then == THEN_NORM && arrives_last(a.counters + blockIdx.y, gridDim.x)) {
+  if (FOLDS && a.then == THEN_NORM && arrives_last(a.counters + blockIdx.y, gridDim.x)) {
     const int cols = a.part[0].n;
 #pragma unroll 1
     for (int row = row0; row < min(row0 + RT, a.m); row++) {
@@ -476,14 +476,14 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   }
 }
 
-template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N, bool ROLLING>
+template <int FORMAT, int INPUT, int RT, int STEPS, bool GLU, int N, bool ROLLING, bool FOLDS>
 __device__ __forceinline__ void gemv(const GemvArgs &a) {
   if constexpr (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32) {  // the rows of x shared out over the groups, up to RT each
     const int rows = (a.m + gridDim.y - 1) / gridDim.y, row0 = blockIdx.y * rows;
     GemvArgs group = a;  // a copy costs registers: only where it is needed
     group.m = min(a.m, row0 + rows);
-    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N, ROLLING>(group, row0);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N, ROLLING, FOLDS>(group, row0);
   } else {
-    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N, ROLLING>(a, blockIdx.y * RT);
+    gemv_rows<FORMAT, INPUT, RT, STEPS, GLU, N, ROLLING, FOLDS>(a, blockIdx.y * RT);
   }
 }

@@ -106,9 +106,6 @@ def _small_rows_per_warp() -> Iterator[Case]:
     followed = (
         products.quantized(ProductShape(Format.Q8_0, 1, 1, 64, 96), planes=2, also_f32=True),
         products.parts(ProductShape(Format.Q8_0, 1, 3, 128, 0), (32, 17, 48), 31),
-        products.normed(ProductShape(Format.Q8_0, 1, 1, 96, 160), NormShape(add=True, keep_sum=True, planes=1)),
-        products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5),
-        products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0),
     )
     yield from (products.by_warp(case, 4) for case in followed)
     gated = ProductShape(Format.BF16, 0, 3, 64, 41)
@@ -208,8 +205,6 @@ def _wide_rows_per_warp() -> Iterator[Case]:
     for format, planes in INPUTS + BLOCK_INPUTS:
         for k, rows in product(widths(format), rows_known(format, planes > 0, paired=False)):
             yield products.by_warp(products.plain(ProductShape(format, planes, 1, k, 513), seed=k), rows)
-            norm = NormShape(add=True, keep_sum=True, planes=1)
-            yield products.by_warp(products.normed(ProductShape(format, planes, 1, k, 544), norm, seed=k), rows)
         for k, rows in product(widths(format), rows_known(format, planes > 0, paired=True)):
             gated = products.gated(ProductShape(format, planes, 1, k, 160), Activation.SILU, 1, True, seed=k)
             yield products.by_warp(gated, rows)

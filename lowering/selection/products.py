@@ -137,12 +137,14 @@ def one_row_variant(spec: GemvSpec | GluSpec, sms: int) -> Variant:
     together = stored_rows(spec)
     if isinstance(spec, GluSpec):
         return _pair_variant(spec, together, sms)
+    alone = spec.then is None
     if together == FOUR_TOGETHER.together:
+        require(alone, "rows a warp of a product that something follows", "2 stored rows", together)
         return FOUR_TOGETHER
     if not spec.format.has_plain_loads:
-        wide = isinstance(spec.x, Unnormed) and _tiles(spec, WIDE) <= 2 * sms
+        wide = alone and isinstance(spec.x, Unnormed) and _tiles(spec, WIDE) <= 2 * sms
         return ONE_OF_FOUR if not planes_of(spec.x) else WIDE if wide else BLOCKWISE
-    has_long = len(rows_known(spec.format, planes_of(spec.x) > 0, False)) > 1
+    has_long = alone and len(rows_known(spec.format, planes_of(spec.x) > 0, False)) > 1
     return variant_for(_tiles(spec, SHORT), sms) if has_long else SHORT
 
 

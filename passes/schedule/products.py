@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from lanelink.dialects.formats import BLOCK_VALUES, Format
-from lanelink.dialects.launch import GemmPartOp, GemmPartsOp, GemvGluOp, GemvOp
+from lanelink.dialects.launch import BinaryOp, FoldOp, GemmPartOp, GemmPartsOp, GemvGluOp, GemvOp
 from lanelink.dialects.launch.base import activation_shape
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
@@ -32,7 +32,8 @@ class Product:
     Products of one activation of `rows` rows of k values by matrices of `outputs` rows each, in one launch.
 
     `quantized`: the activation is. `paired`: two matrices of as many rows, an output being made of a row of each.
-    `quantizes`: the result is written in blocks of 32 outputs.
+    `quantizes`: the result is written in blocks of 32 outputs. `followed`: a norm of the result, or a rotation of its
+    heads, follows in the launch.
     """
 
     format: Format
@@ -42,6 +43,7 @@ class Product:
     outputs: tuple[int, ...]
     paired: bool = False
     quantizes: bool = False
+    followed: bool = False
 
 
 def rows_per_warp(product: Product, sms: int) -> int:
@@ -50,10 +52,10 @@ def rows_per_warp(product: Product, sms: int) -> int:
 
     Two (one of each of a pair) stream best where rows are long. Twice as many, where short rows leave no more than half
     of a lane's loads in flight, and the busiest multiprocessor has no more outputs for it. Where the kernels take one
-    number of rows only, that.
+    number of rows only, as they do of what something follows in the launch, that.
     """
     plain, *others = rows_known(product.format, product.quantized, product.paired)
-    if product.rows > 1 or not others:
+    if product.rows > 1 or product.followed or not others:
         return plain
     in_flight = 2 * -(-loads_of(product.format, product.k) // LANES)
     no_more = _busiest(product, 2 * plain, sms) <= _busiest(product, plain, sms)
@@ -132,7 +134,16 @@ def product_of(op: GemvOp | GemmPartsOp | GemvGluOp) -> Product:
         outputs=tuple(kind.shape[0] for kind in kinds),
         paired=isinstance(op, GemvGluOp),
         quantizes=quant is not None,
+        followed=_followed(op),
     )
+
+
+def _followed(op: GemvOp | GemmPartsOp | GemvGluOp) -> bool:
+    """Whether more than a sum comes after a product in its launch."""
+    after = op.next_op if isinstance(op.parent_op(), FoldOp) else None
+    while isinstance(after, BinaryOp):
+        after = after.next_op
+    return after is not None
 
 
 __all__ = [

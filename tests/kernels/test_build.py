@@ -14,6 +14,7 @@ from lanelink.kernels.build import (
     Module,
     Nvrtc,
     build,
+    compact,
     differing,
     ptx_path,
 )
@@ -21,6 +22,21 @@ from lanelink.kernels.build import (
 
 def test_committed_ptx_is_what_the_sources_make() -> None:
     assert differing(build()) == []
+
+
+def test_what_is_committed_is_compact() -> None:
+    text = (
+        "//\n// By a compiler\n//\n\n.version 8.4\n.target sm_80\n\n\t// .globl\tf\n.visible .entry f(\n"
+        "\t.param .u64 f_param_0,\n\t.param .u32 f_param_12\n)\n{\n\t.reg .b32 \t%r<2>;\n\n"
+        "\tld.param.u32 \t%r1, [f_param_12];\n\t// begin inline asm\n\tbar.warp.sync -1;\n$L__BB0_1:\n\tret;\n\n}\n\n"
+    )
+    short = (
+        "//\n// By a compiler\n//\n\n.version 8.4\n.target sm_80\n.visible .entry f(\n"
+        ".param .u64 param_0,\n.param .u32 param_12\n)\n{\n.reg .b32 %r<2>;\n"
+        "ld.param.u32 %r1, [param_12];\nbar.warp.sync -1;\n$L__BB0_1:\nret;\n}\n"
+    )
+    assert compact(text) == short
+    assert compact(short) == short
 
 
 def test_a_difference_is_named() -> None:

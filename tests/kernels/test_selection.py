@@ -193,6 +193,14 @@ def test_rows_a_warp_that_no_entry_takes_are_refused() -> None:
         select(replace(GLU, format=Format.Q8_0, x=Q, per_warp=1), H200)
 
 
+def test_what_something_follows_goes_by_two_rows_in_the_entries_that_hold_it() -> None:
+    normed = replace(GEMV, then=NORM)
+    assert select(normed, H200).entry == "gemv_bf16_f32_r1"
+    assert select(replace(normed, format=Format.Q4_K, x=UNNORMED), H200).entry == "gemv_q4_k_q8_r1"
+    with pytest.raises(SelectionError, match="a product that something follows: expected 2 stored rows, got 4"):
+        select(replace(normed, per_warp=4), H200)
+
+
 def test_a_step_of_rows_shares_weights_where_two_go_together() -> None:
     assert select(replace(GEMV, m=8, per_warp=2), H200).grid[1] == 2
     assert select(replace(GEMV, m=8, per_warp=4), H200).grid[1] == 8

@@ -38,6 +38,10 @@ def test_four_rows_where_the_busiest_multiprocessor_has_no_more(outputs: tuple[i
     assert rows_per_warp(replace(LONG, k=1024, outputs=outputs), SMS) == rows
 
 
+def test_what_something_follows_goes_by_two_rows() -> None:
+    assert rows_per_warp(replace(LONG, k=1024, followed=True), SMS) == 2
+
+
 def test_blocks_of_a_quantized_result_are_32_outputs_whatever_a_warp_takes() -> None:
     assert rows_per_warp(replace(LONG, k=1024, outputs=(1024,), quantizes=True), SMS) == 4
 
