@@ -129,7 +129,7 @@ def full_sequences() -> Iterator[Case]:
         yield convs(count, 17, 2, ((96, None), (2100, 1050)))
         yield deltas(count, DeltaShape(1, 32, 16, 128, planes=1))
         yield deltas(count, DeltaShape(2, 3, 1, 256, planes=2, f32=False))
-        yield deltas(count, DeltaShape(1, 2, 2, 1024))
+    yield deltas(3, DeltaShape(1, 2, 2, 1024))
 
 
 __all__ = ["attentions", "full_sequences", "rows_set", "small_sequences", "together"]
