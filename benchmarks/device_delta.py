@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from device import Device
 
 from lanelink.lowering.selection.calls import Address
+from lanelink.lowering.selection.chip import H200
 from lanelink.lowering.selection.delta_specs import ConvPart, ConvSpec, DeltaSpec, GateProjSpec
 from lanelink.lowering.selection.operands import Quantized, Rows
 from lanelink.lowering.selection.select import select
 from lanelink.lowering.selection.union import Spec
+from lanelink.passes.schedule.splits import PROJECTED_ROWS, split_inner
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def layer(b: Buffers, s: Shape, m: int, k: int) -> dict[str, Spec]:
     wb, wa = (b.values(f"{name}{k}", s.hidden, heads, scale=s.hidden**-0.5) for name in ("wb", "wa"))
     dt, al = b.values("dt", heads), b.values("al", heads)
     gates = GateProjSpec(b.rows("x", m, s.hidden), wb, wa, dt, al, beta, decay, m, s.hidden, heads, constant=True)
+    gates = replace(gates, splits=split_inner(s.hidden, -(-heads // 32) * -(-m // PROJECTED_ROWS), H200.sms))
     b.values("y", m, s.values)
     rule = DeltaSpec(
         q=parts[0].y,

@@ -28,6 +28,7 @@ from lanelink.passes.schedule import (
     ScheduleProductsPass,
     ScheduleRotationsPass,
     ScheduleSequencesPass,
+    ScheduleSplitsPass,
     ScheduleTailsPass,
 )
 from lanelink.verify import verify_module
@@ -42,9 +43,9 @@ class Level(Enum):
     """Level 2: recognized, and legal for the target."""
     LAUNCHES = 5
     """Level 3: launches over buffers."""
-    SCHEDULED = 12
+    SCHEDULED = 13
     """Level 3 still: launches that say how they are run."""
-    DRIVER = 14
+    DRIVER = 15
     """Level 4: driver calls."""
 
 
@@ -60,6 +61,7 @@ PASSES: tuple[type[ModulePass], ...] = (
     ScheduleRotationsPass,
     ScheduleProductsPass,
     ScheduleTailsPass,
+    ScheduleSplitsPass,
     ScheduleAttentionPass,
     ScheduleDependentLaunchPass,
     PlanBuffersPass,
@@ -80,6 +82,7 @@ class Schedule:
     rotations: bool = True
     products: bool = True
     tails: bool = True
+    splits: bool = True
     attention: bool = True
     dependent_launch: bool = True
 
@@ -91,6 +94,7 @@ class Schedule:
             ScheduleRotationsPass: self.rotations,
             ScheduleProductsPass: self.products,
             ScheduleTailsPass: self.tails,
+            ScheduleSplitsPass: self.splits,
             ScheduleAttentionPass: self.attention,
             ScheduleDependentLaunchPass: self.dependent_launch,
         }
@@ -161,6 +165,7 @@ class LanelinkPass(ModulePass):
     rotations: bool = True
     products: bool = True
     tails: bool = True
+    splits: bool = True
     attention: bool = True
     dependent_launch: bool = True
 

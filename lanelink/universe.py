@@ -82,6 +82,12 @@ def _schedule_tails() -> type[ModulePass]:
     return ScheduleTailsPass
 
 
+def _schedule_splits() -> type[ModulePass]:
+    from lanelink.passes.schedule import ScheduleSplitsPass
+
+    return ScheduleSplitsPass
+
+
 def _schedule_products() -> type[ModulePass]:
     from lanelink.passes.schedule import ScheduleProductsPass
 
@@ -129,6 +135,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "schedule-rotations": _schedule_rotations,
     "schedule-products": _schedule_products,
     "schedule-tails": _schedule_tails,
+    "schedule-splits": _schedule_splits,
     "schedule-attention": _schedule_attention,
     "schedule-dependent-launch": _schedule_dependent_launch,
     "plan-buffers": _plan_buffers,

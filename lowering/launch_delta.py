@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import buffer_shape
-from lanelink.lowering.launch_operands import address, is_constant, quantized, rows
+from lanelink.lowering.launch_operands import address, is_constant, optional_whole, quantized, rows
 from lanelink.lowering.selection.delta_specs import (
     ConvPart,
     ConvSpec,
@@ -45,6 +45,7 @@ def gate_proj_spec(op: launch.GateProjOp) -> GateProjSpec:
         k=k,
         heads=heads,
         constant=is_constant(op.wb) and is_constant(op.wa),
+        splits=optional_whole(op.splits) or 1,
     )
 
 

@@ -34,6 +34,7 @@ from lanelink.lowering.launch_operands import (
     landing,
     norm_of,
     optional_address,
+    optional_whole,
     placed,
     quantized,
     read_rows,
@@ -82,7 +83,8 @@ def launch_spec(op: Launch) -> Spec:
 def _gemv_f32(op: launch.GemvF32Op) -> ValuesSpec:
     m, k = buffer_shape(op.x, op.name)
     _, n = buffer_shape(op.w, op.name)
-    return ValuesSpec(rows(op.x), address(op.w), m, k, n, landing(op, op.out), optional_address(op.bias))
+    splits = optional_whole(op.splits) or 1
+    return ValuesSpec(rows(op.x), address(op.w), m, k, n, landing(op, op.out), optional_address(op.bias), splits)
 
 
 def _advance(op: launch.AdvanceOp) -> AdvanceSpec:

@@ -28,6 +28,7 @@ from lanelink.dialects.launch.base import (
     check_results,
     check_vector,
 )
+from lanelink.dialects.launch.products import check_splits
 from lanelink.dialects.tgraph.attributes import check_number
 
 
@@ -304,6 +305,7 @@ class GatesOp(LeafLaunch):
 class GateProjOp(LeafLaunch):
     """
     A delta rule's gates with their two products: beta = sigmoid(x·wb), decay from x·wa; wb and wa plain f32 [k, heads].
+    `splits`: shares of the inputs, each a block's; 1 where nothing says so.
 
     Example:
     ```mlir
@@ -316,6 +318,7 @@ class GateProjOp(LeafLaunch):
     name = "launch.gate_proj"
     WRITES: ClassVar[tuple[str, ...]] = ("beta", "decay")
 
+    splits = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     wb = operand_def()
     wa = operand_def()
@@ -328,5 +331,6 @@ class GateProjOp(LeafLaunch):
         rows, inner = buffer_shape(self.x, "launch.gate_proj x")
         k, heads = buffer_shape(self.wb, "launch.gate_proj wb")
         check("launch.gate_proj wb: inputs", inner, k)
+        check_splits(self.name, self.splits)
         check("launch.gate_proj wa", (k, heads), buffer_shape(self.wa, "launch.gate_proj wa"))
         check_gates(self, rows, heads)

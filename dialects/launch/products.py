@@ -35,6 +35,9 @@ from lanelink.dialects.launch.functions import ActivationAttr
 from lanelink.dialects.launch.placement import PlacedInUnits
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 
+MOST_SPLITS = 32
+"""Shares of an inner size whose sums the last block of a product by values adds."""
+
 
 @irdl_op_definition
 class GemvOp(PlacedInUnits):
@@ -84,7 +87,8 @@ class GemvOp(PlacedInUnits):
 @irdl_op_definition
 class GemvF32Op(PlacedInUnits):
     """
-    x[m,k] · W (+ bias) → out[m,n], W a plain f32 tensor [k,n].
+    x[m,k] · W (+ bias) → out[m,n], W a plain f32 tensor [k,n]. `splits`: shares of the inputs, each a block's; 1 where
+    nothing says so.
 
     Example:
     ```mlir
@@ -94,6 +98,7 @@ class GemvF32Op(PlacedInUnits):
 
     name = "launch.gemv_f32"
 
+    splits = opt_prop_def(IntegerAttr[I64])
     x = operand_def()
     w = operand_def()
     bias = opt_operand_def()
@@ -112,6 +117,7 @@ class GemvF32Op(PlacedInUnits):
         check("launch.gemv_f32 w: inputs", k, inner)
         check_vector(self.bias, "launch.gemv_f32 bias", n)
         check_index(self.at, "launch.gemv_f32 at")
+        check_splits(self.name, self.splits)
         self.check_units(self.out, m, 1, n)
 
 
@@ -236,6 +242,12 @@ def check_per_warp(op: str, rows: IntegerAttr[I64] | None, known: tuple[int, ...
     """Checks the rows that a warp takes together against those there are kernels of."""
     if rows is not None and rows.value.data not in known:
         raise VerifyException(f"{op} per_warp: expected one of {', '.join(map(str, known))}, got {rows.value.data}")
+
+
+def check_splits(op: str, splits: IntegerAttr[I64] | None) -> None:
+    """Checks into how many shares a product's inputs are split."""
+    if splits is not None and not 1 <= splits.value.data <= MOST_SPLITS:
+        raise VerifyException(f"{op} splits: expected 1 to {MOST_SPLITS}, got {splits.value.data}")
 
 
 def check_tail(op: str, first: IntegerAttr[I64] | None, split: IntegerAttr[I64] | None) -> None:

@@ -59,11 +59,12 @@ class AttentionShape:
 OTHER_ROWS = 3
 
 
-def scheduled(spec: AttentionSpec, sms: int = H200.sms) -> AttentionSpec:
-    """The spec with the shares that `schedule-attention` gives it on a chip of `sms` multiprocessors."""
+def scheduled(spec: AttentionSpec, sms: int = H200.sms, sequences: int = 1) -> AttentionSpec:
+    """The spec with the shares that `schedule-attention` gives it, one of `sequences`, on a chip of `sms`
+    multiprocessors."""
     unit = spec.vd if spec.v_unit is None else spec.v_unit
     fours = all(n % 4 == 0 for n in (spec.vd, spec.values.pitch, unit, spec.values.address.offset // 4))
-    shape = Attention(spec.heads, spec.kv_heads, spec.vd, spec.m, spec.length, spec.window, fours)
+    shape = Attention(spec.heads, spec.kv_heads, spec.vd, spec.m, spec.length, spec.window, fours, sequences)
     share = share_attention(shape, sms)
     return replace(spec, block_heads=share.heads, block_rows=share.rows, splits=share.splits)
 

@@ -106,7 +106,7 @@ def gates(m: int, heads: int, *, with_beta: bool = True, seed: int = 0) -> Case:
     return b.done(f"gates {m}x{heads}{'' if with_beta else ' decay alone'}", spec)
 
 
-def gate_projections(m: int, k: int, heads: int, *, ready: bool = True, seed: int = 0) -> Case:
+def gate_projections(m: int, k: int, heads: int, *, ready: bool = True, splits: int = 1, seed: int = 0) -> Case:
     """Both gates of their products."""
     b = Builder(seed)
     x, wb, wa = b.normal(m, k), b.normal(k, heads, scale=k**-0.5), b.normal(k, heads, scale=k**-0.5)
@@ -129,8 +129,9 @@ def gate_projections(m: int, k: int, heads: int, *, ready: bool = True, seed: in
         k=k,
         heads=heads,
         constant=ready,
+        splits=splits,
     )
-    return b.done(f"gate_projections m={m} k={k} heads={heads}", spec)
+    return b.done(f"gate_projections m={m} k={k} heads={heads} in {splits}", spec)
 
 
 @dataclass(frozen=True)
@@ -235,9 +236,9 @@ def small() -> Iterator[Case]:
     yield gates(3, 6)
     yield gates(17, 32, seed=1)
     yield gates(1, 3, with_beta=False)
-    yield gate_projections(1, 128, 4)
+    yield gate_projections(1, 128, 4, splits=2)
     yield gate_projections(2, 31, 33, ready=False)
-    yield gate_projections(5, 600, 16, seed=1)
+    yield gate_projections(5, 600, 16, splits=5, seed=1)
     yield delta(DeltaShape(1, 4, 2, 32))
     yield delta(DeltaShape(3, 3, 1, 64, planes=1), gap=3)
     yield delta(DeltaShape(2, 2, 2, 96, planes=2, f32=False), gap=4)
@@ -260,7 +261,7 @@ def wide() -> Iterator[Case]:
         yield gates(m, heads, seed=m)
         yield gates(m, heads, with_beta=False, seed=m)
         for k in (96, 2048, 4544):
-            yield gate_projections(m, k, heads, ready=m != 3, seed=k)
+            yield gate_projections(m, k, heads, ready=m != 3, splits=(1, 7, 32)[m % 3], seed=k)
     for m, (hv, hk), d in product(
         (1, 2, 3, 8, 17), ((1, 1), (2, 1), (3, 1), (6, 2), (16, 16), (32, 16)), (32, 64, 96, 128, 256, 1024)
     ):

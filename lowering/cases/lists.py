@@ -174,7 +174,8 @@ def _small_rows() -> Iterator[Case]:
     yield others.advance(17)
     yield others.values_product(1, 128, 4)
     yield others.values_product(3, 45, 70, bias=True)
-    yield others.values_product(2, 33, 64, row=5)
+    yield others.values_product(2, 133, 40, row=5, splits=3)
+    yield others.values_product(3, 300, 33, bias=True, splits=32)
 
 
 def _elementwise(rows: tuple[int, ...], widths: tuple[int, ...]) -> Iterator[Case]:
@@ -236,7 +237,7 @@ def _wide_rows() -> Iterator[Case]:
                 yield norms.gathered(format, m, cols, 1.0, NormShape(planes=1))
     yield others.arg_max(3, 151936, advance=True)
     for m, k, n in product(ROWS, (32, 96, 160, 4544, 14464), (1, 48, 513)):
-        yield others.values_product(m, k, n, bias=m == 8, seed=k)
+        yield others.values_product(m, k, n, bias=m == 8, splits=(1, 5, 32)[m % 3], seed=k)
 
 
 FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {

@@ -203,20 +203,23 @@ def stream(words: int, seed: int = 0) -> Case:
     return b.done(f"stream {words} words", spec)
 
 
-def values_product(m: int, k: int, n: int, bias: bool = False, row: int | None = None, seed: int = 0) -> Case:
+def values_product(
+    m: int, k: int, n: int, bias: bool = False, row: int | None = None, splits: int = 1, seed: int = 0
+) -> Case:
     """A product by a plain f32 matrix; with `row` into rows of a table from that position on."""
     b = Builder(seed)
     x, w = b.normal(m, k), b.normal(k, n, scale=k**-0.5)
     vector = b.normal(n) if bias else None
     y = meanings.product(x, w.T, vector)
-    # A warp adds k / 8 terms one after another, 8 sums follow, and the bias.
-    tolerance = (k / 8 + 10) * UNIT * (np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64)) + UNIT * np.abs(y)
+    # A warp adds at most k / 8 terms one after another, 8 sums follow, those of the shares, and the bias.
+    terms = np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64)
+    tolerance = (k / 8 + 10 + splits) * UNIT * terms + UNIT * np.abs(y)
     to = b.out("y", y, tolerance) if row is None else b.table("y", y, tolerance, row, "position", row + m + 2)
     if row is not None:
         b.index("position", row)
     weights = b.put("w", w)
-    spec = ValuesSpec(b.rows("x", x, gap=4), weights, m, k, n, to, b.maybe("bias", vector))
-    return b.done(f"product by values m={m} k={k} n={n}{' + bias' if bias else ''}", spec)
+    spec = ValuesSpec(b.rows("x", x, gap=4), weights, m, k, n, to, b.maybe("bias", vector), splits)
+    return b.done(f"product by values m={m} k={k} n={n} in {splits}{' + bias' if bias else ''}", spec)
 
 
 __all__ = [

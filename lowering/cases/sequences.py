@@ -7,11 +7,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from lanelink.lowering.cases import delta
-from lanelink.lowering.cases.attention import AttentionShape, attention
+from lanelink.lowering.cases.attention import AttentionShape, attention, scheduled
 from lanelink.lowering.cases.case import Case, QuantizedResult, Seed
 from lanelink.lowering.cases.delta import DeltaShape, conv
 from lanelink.lowering.cases.others import rope, set_row, set_row_quantized
 from lanelink.lowering.functions import Activation
+from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import Address
 from lanelink.lowering.selection.sequences import SequencesSpec
 
@@ -64,7 +65,13 @@ def rows_quantized(count: int, m: int, width: int, on_device: bool, planes: int,
 
 def attentions(count: int, shape: AttentionShape) -> Case:
     """Each sequence's attention over its own tables, at positions that differ by more and more."""
-    return each(count, lambda k, seed: attention(replace(shape, at=shape.at + k * k), seed))
+
+    def one(k: int, seed: Seed) -> Case:
+        case = attention(replace(shape, at=shape.at + k * k), seed)
+        assert isinstance(case.spec, AttentionSpec)
+        return replace(case, spec=scheduled(case.spec, sequences=count))
+
+    return each(count, one)
 
 
 def ropes(count: int, m: int, hd: int, half: int, heads: tuple[int, ...], norms: tuple[bool, ...], at: int) -> Case:

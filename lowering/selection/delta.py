@@ -31,19 +31,17 @@ from lanelink.lowering.selection.packing import (
     reading,
     require,
     rows_of_step,
+    shares,
     some_result,
     writing,
 )
 from lanelink.lowering.selection.rows import MAX_GRID_X, row_threads
+from lanelink.passes.schedule.splits import OUTPUTS, PROJECTED_ROWS
 
 # The kernels' own constants (kernels/conv.cu, kernels/gates.cu, kernels/delta.cu).
 MOST_TAPS = 8
 MOST_CONVS = 4
 GATE_THREADS = 256
-PROJECTED_ROWS = 4
-"""Rows of x that a block of gate projections takes."""
-PROJECTED_INNER = 64
-"""Rows of both matrices that such a block has in flight."""
 COLUMNS = 16
 """Columns of a head's state that a block holds."""
 DELTA_ENTRIES = ((128, "delta_k4", 128), (256, "delta_k8", 128), (1024, "delta_k16", 256))
@@ -51,8 +49,6 @@ DELTA_ENTRIES = ((128, "delta_k4", 128), (256, "delta_k8", 128), (1024, "delta_k
 
 CONV_THREADS = 128
 MOST_CONV_THREADS = 1024
-MOST_SPLITS = 32
-"""Shares of a gate projection's inner size: a block more has to be summed by the last one."""
 
 
 def conv(spec: ConvSpec, chip: Chip) -> KernelCall:
@@ -105,20 +101,12 @@ def gates(spec: GatesSpec, chip: Chip) -> KernelCall:
     return KernelCall("gates", "gates_each", grid, (GATE_THREADS, 1, 1), 0, (*operands, I32(n), I32(spec.heads)))
 
 
-def inner_share(k: int, blocks: int, sms: int) -> int:
-    """Rows of a gate projection's matrices that a block takes, of k, with `blocks` blocks for each share."""
-    most = max(1, min(MOST_SPLITS, 2 * sms // blocks))
-    splits = min(most, -(-k // PROJECTED_INNER))
-    return -(-k // (splits * PROJECTED_INNER)) * PROJECTED_INNER
-
-
 def gate_proj(spec: GateProjSpec, chip: Chip) -> KernelCall:
     """The call of gate projections: blocks share out the inner size; the last of a tile's adds and gates them."""
     rows_of_step(spec.m, "gate projections")
     require(spec.k >= 1 and spec.heads >= 1, "gate projections", "at least 1x1", (spec.k, spec.heads))
-    tiles, groups = -(-spec.heads // 32), -(-spec.m // PROJECTED_ROWS)
-    share = inner_share(spec.k, tiles * groups, chip.sms)
-    splits = -(-spec.k // share)
+    tiles, groups = -(-spec.heads // OUTPUTS), -(-spec.m // PROJECTED_ROWS)
+    share, splits = shares(spec.k, spec.splits, "gate projections")
     arguments = (
         *reading(spec.x, "gate projections x"),
         *(spec.wb, spec.wa, spec.dt_bias, spec.a_log, spec.beta, spec.decay),
@@ -168,4 +156,4 @@ def delta(spec: DeltaSpec, chip: Chip) -> KernelCall:
     return KernelCall("delta", entry, grid, (threads, 1, 1), 0, arguments, scratch=scratch)
 
 
-__all__ = ["conv", "delta", "gate_proj", "gates", "inner_share", "l2_norm"]
+__all__ = ["conv", "delta", "gate_proj", "gates", "l2_norm"]

@@ -70,7 +70,10 @@ class GatesSpec:
 
 @dataclass(frozen=True)
 class GateProjSpec:
-    """The gates of x * wb and x * wa: x [m, k], both matrices f32 [k, heads], the rest as in GatesSpec."""
+    """
+    The gates of x * wb and x * wa: x [m, k], both matrices f32 [k, heads], the rest as in GatesSpec; k in `splits`
+    shares, each a block's.
+    """
 
     x: Rows
     wb: Address
@@ -83,6 +86,7 @@ class GateProjSpec:
     k: int
     heads: int
     constant: bool = False
+    splits: int = 1
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lanelink.dialects.formats import BLOCK_VALUES, Format
+from lanelink.dialects.launch.products import MOST_SPLITS
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null, SelectionError, optional
 from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows
+from lanelink.passes.schedule.splits import inner_share
 
 MAX_GRID_X = 2**31 - 1
 """Blocks a grid's first dimension may have."""
@@ -111,6 +113,13 @@ def norm_arguments(norm: Norm, cols: int, where: str) -> tuple[Argument, ...]:
     )
 
 
+def shares(k: int, splits: int, where: str) -> tuple[int, int]:
+    """(inputs of a share, shares) of k inputs in at most `splits` shares."""
+    require(1 <= splits <= MOST_SPLITS, f"{where} splits", f"1 to {MOST_SPLITS}", splits)
+    share = inner_share(k, splits)
+    return share, -(-k // share)
+
+
 def shared_floats(cols: int, shared_bytes: int, where: str) -> int:
     """Bytes of a row of `cols` floats in shared memory, checked against what a block may be given."""
     require(4 * cols <= shared_bytes, f"{where} width", f"at most {shared_bytes // 4} values", cols)
@@ -130,6 +139,7 @@ __all__ = [
     "require",
     "rows_of_step",
     "shared_floats",
+    "shares",
     "some_result",
     "writing",
 ]

@@ -30,11 +30,13 @@ from lanelink.lowering.selection.packing import (
     reading,
     require,
     rows_of_step,
+    shares,
     some_result,
     writing,
 )
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, RopeFold, ValuesSpec
 from lanelink.passes.schedule.products import WARPS, rows_known
+from lanelink.passes.schedule.splits import OUTPUTS
 
 # The kernels' own constants (kernels/gemv.cuh).
 PARTS = 4
@@ -420,12 +422,22 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
 
 
 def values(spec: ValuesSpec, chip: Chip) -> KernelCall:
-    """The call of a product by a plain f32 matrix: a block 32 outputs of a row."""
+    """The call of a product by a plain f32 matrix: a block 32 outputs of a row, and one share of the inputs."""
     rows_of_step(spec.m, "product by values")
     require(spec.k >= 1 and spec.n >= 1, "product by values", "at least 1 input and output", (spec.k, spec.n))
     x, y = reading(spec.x, "product x"), writing(spec.y)
-    arguments = (*x, spec.weights, optional(spec.bias), *y, I32(spec.k), I32(spec.n))
-    return KernelCall("values", "gemv_values", (-(-spec.n // 32), spec.m, 1), (THREADS, 1, 1), 0, arguments)
+    share, splits = shares(spec.k, spec.splits, "product by values")
+    tiles = -(-spec.n // OUTPUTS)
+    scratch: tuple[Scratch, ...] = ()
+    waiting: tuple[Argument, ...] = (Null(), Null())
+    if splits > 1:
+        sizes = (4 * splits * spec.m * spec.n, 4 * tiles * spec.m)
+        kinds = (ScratchKind.PARTIALS, ScratchKind.COUNTERS)
+        scratch = tuple(Scratch(kind, size) for kind, size in zip(kinds, sizes, strict=True))
+        waiting = tuple(Address(kind) for kind in kinds)
+    arguments = (*x, spec.weights, optional(spec.bias), *y, I32(spec.k), I32(spec.n), I32(share), *waiting)
+    grid = (tiles, spec.m, splits)
+    return KernelCall("values", "gemv_values", grid, (THREADS, 1, 1), 0, arguments, scratch=scratch)
 
 
 __all__ = [

@@ -275,7 +275,7 @@ class AdvanceSpec:
 
 @dataclass(frozen=True)
 class ValuesSpec:
-    """x [m, k] by a plain f32 matrix [k, n], plus bias f32 [n]."""
+    """x [m, k] by a plain f32 matrix [k, n], plus bias f32 [n]; k in `splits` shares, each a block's."""
 
     x: Rows
     weights: Address
@@ -284,6 +284,7 @@ class ValuesSpec:
     n: int
     y: Rows
     bias: Address | None = None
+    splits: int = 1
 
 
 __all__ = [

@@ -11,6 +11,7 @@ from lanelink.passes.schedule.norms import ScheduleNormsPass
 from lanelink.passes.schedule.products import ScheduleProductsPass
 from lanelink.passes.schedule.rotations import ScheduleRotationsPass
 from lanelink.passes.schedule.sequences import ScheduleSequencesPass
+from lanelink.passes.schedule.splits import ScheduleSplitsPass
 from lanelink.passes.schedule.tails import ScheduleTailsPass
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "ScheduleProductsPass",
     "ScheduleRotationsPass",
     "ScheduleSequencesPass",
+    "ScheduleSplitsPass",
     "ScheduleTailsPass",
 ]

@@ -8,7 +8,6 @@ import pytest
 
 from lanelink.lowering.selection.calls import Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import H200
-from lanelink.lowering.selection.delta import inner_share
 from lanelink.lowering.selection.delta_specs import (
     ConvPart,
     ConvSpec,
@@ -57,19 +56,13 @@ def test_a_convolutions_blocks_take_a_head_where_it_is_normed() -> None:
     assert (wide.grid, wide.block) == ((1, 1, 1), (1024, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("k", "blocks", "sms", "share"),
-    [(2048, 1, 132, 64), (4544, 1, 132, 192), (64, 1, 132, 64), (1, 1, 132, 64), (2048, 300, 132, 2048)],
-)
-def test_inner_sizes_are_shared_out(k: int, blocks: int, sms: int, share: int) -> None:
-    assert inner_share(k, blocks, sms) == share
-
-
-def test_every_share_of_gate_projections_has_a_row() -> None:
-    for k in range(1, 5000, 61):
-        splits = select(replace(PROJECTIONS, k=k), H200).grid[1]
-        share = inner_share(k, 1, H200.sms)
-        assert (splits - 1) * share < k <= splits * share and splits <= 32
+def test_gate_projections_are_split_as_the_spec_says() -> None:
+    """A share is of whole 64 rows, so that there may be fewer shares than asked for."""
+    whole = select(PROJECTIONS, H200)
+    assert whole.grid == (1, 1, 1)
+    split = select(replace(PROJECTIONS, k=200, splits=3), H200)
+    assert split.grid == (1, 2, 1)
+    assert split.scratch_bytes(ScratchKind.PARTIALS) == 4 * 2 * 2 * 32
 
 
 @pytest.mark.parametrize(
@@ -94,6 +87,7 @@ def test_every_share_of_gate_projections_has_a_row() -> None:
         (replace(GATES, heads=0), r"gates heads: expected at least 1, got 0"),
         (replace(GATES, m=0), r"gates rows: expected at least 1, got 0"),
         (replace(PROJECTIONS, m=0), r"gate projections rows: expected 1 to 65535, got 0"),
+        (replace(PROJECTIONS, splits=33), r"gate projections splits: expected 1 to 32, got 33"),
         (replace(PROJECTIONS, k=0), r"gate projections: expected at least 1x1, got \(0, 32\)"),
     ],
 )

@@ -107,3 +107,22 @@ func.func @tail_of_parts(%x: memref<16x64xf32>, %w: !tgraph.rows<bf16, 32x64, tr
   }
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "no_split"
+// CHECK: | Operation does not verify: launch.gemv_f32 splits: expected 1 to 32, got 0
+func.func @no_split(%x: memref<1x64xf32>, %w: memref<64x32xf32>, %out: memref<1x32xf32>) {
+  launch.gemv_f32(x = %x : memref<1x64xf32>, w = %w : memref<64x32xf32>, out = %out : memref<1x32xf32>) {splits = 0 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "too_many_splits"
+// CHECK: | Operation does not verify: launch.gate_proj splits: expected 1 to 32, got 33
+func.func @too_many_splits(%x: memref<1x64xf32>, %w: memref<64x32xf32>, %c: memref<32xf32>, %b: memref<1x32xf32>, %d: memref<1x32xf32>) {
+  launch.gate_proj(x = %x : memref<1x64xf32>, wb = %w : memref<64x32xf32>, wa = %w : memref<64x32xf32>, dt_bias = %c : memref<32xf32>, a_log = %c : memref<32xf32>,
+    beta = %b : memref<1x32xf32>, decay = %d : memref<1x32xf32>) {splits = 33 : i64} covers [0]
+  func.return
+}

@@ -61,7 +61,7 @@ func.func @step(
   launch.l2norm(x = %x : memref<2x128xf32>, out = %n : memref<2x128xf32>) {cols = 32 : i64, eps = 1.000000e-06 : f32} covers [0]
   launch.decay(a = %b : memref<2x4xf32>, dt_bias = %dt : memref<4xf32>, a_log = %al : memref<4xf32>, out = %d0 : memref<2x4xf32>) covers [1]
   launch.gates(b = %b : memref<2x4xf32>, a = %b : memref<2x4xf32>, dt_bias = %dt : memref<4xf32>, a_log = %al : memref<4xf32>, beta = %e1 : memref<2x4xf32>, decay = %d1 : memref<2x4xf32>) covers [2, 3]
-  launch.gate_proj(x = %n : memref<2x128xf32>, wb = %w : memref<128x4xf32>, wa = %w : memref<128x4xf32>, dt_bias = %dt : memref<4xf32>, a_log = %al : memref<4xf32>, beta = %e2 : memref<2x4xf32>, decay = %d2 : memref<2x4xf32>) covers [4, 5, 6, 7]
+  launch.gate_proj(x = %n : memref<2x128xf32>, wb = %w : memref<128x4xf32>, wa = %w : memref<128x4xf32>, dt_bias = %dt : memref<4xf32>, a_log = %al : memref<4xf32>, beta = %e2 : memref<2x4xf32>, decay = %d2 : memref<2x4xf32>) {splits = 2 : i64} covers [4, 5, 6, 7]
   func.return
 }
 

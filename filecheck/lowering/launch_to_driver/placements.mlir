@@ -96,7 +96,7 @@ func.func @step(
 // -----
 
 // product_by_values_into_a_unit
-// CHECK: driver.launch @values::@gemv_values(%x, 64 : i32, %w, null, %y + 32, 24 : i32, null, 64 : i32, 16 : i32) grid (1, 1, 1) block (256, 1, 1) covers [0] {label = "gemv_f32"}
+// CHECK: driver.launch @values::@gemv_values(%x, 64 : i32, %w, null, %y + 32, 24 : i32, null, 64 : i32, 16 : i32, 64 : i32, null, null) grid (1, 1, 1) block (256, 1, 1) covers [0] {label = "gemv_f32"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file -p plan-buffers,lower-to-driver | filecheck %s
 
 // Rows of x by a plain matrix: 32 outputs a block, one grid row a row of x.
-// CHECK: driver.launch @values::@gemv_values(%x, 64 : i32, %w, null, %y, 70 : i32, null, 64 : i32, 70 : i32) grid (3, 2, 1) block (256, 1, 1)
+// CHECK: driver.launch @values::@gemv_values(%x, 64 : i32, %w, null, %y, 70 : i32, null, 64 : i32, 70 : i32, 64 : i32, null, null) grid (3, 2, 1) block (256, 1, 1)
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %x: memref<2x64xf32> {tgraph.state = "x"}) -> (memref<2x70xf32> {tgraph.logits}) attributes {launch.lifted = 1 : i64} {
@@ -14,7 +14,7 @@ func.func @step(
 // -----
 
 // With a bias, into rows of a table at the step's position.
-// CHECK: driver.launch @values::@gemv_values(%x, 64 : i32, %w, %b, %t, 70 : i32, %position, 64 : i32, 70 : i32) grid (3, 1, 1)
+// CHECK: driver.launch @values::@gemv_values(%x, 64 : i32, %w, %b, %t, 70 : i32, %position, 64 : i32, 70 : i32, 64 : i32, null, null) grid (3, 1, 1)
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -24,6 +24,21 @@ func.func @step(
   %b = launch.constant #tgraph.checkpoint<"b"> : memref<1x70xf32>
   launch.gemv_f32(x = %x : memref<1x64xf32>, w = %w : memref<64x70xf32>, bias = %b : memref<1x70xf32>, out = %t : memref<16x70xf32>, at = %position : memref<1xi32>) covers [0, 1, 2]
   func.return
+}
+
+// -----
+
+// Split into shares of whole 64 inputs: three of the four asked for, whose sums wait for the last.
+// CHECK: %[[COUNTERS:.*]] = driver.scratch counters bytes 4
+// CHECK: %[[PARTIALS:.*]] = driver.scratch partials bytes 192
+// CHECK: driver.launch @values::@gemv_values(%x, 192 : i32, %w, null, %y, 16 : i32, null, 192 : i32, 16 : i32, 64 : i32, %[[PARTIALS]], %[[COUNTERS]]) grid (1, 1, 3) block (256, 1, 1)
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %x: memref<1x192xf32> {tgraph.state = "x"}) -> (memref<1x16xf32> {tgraph.logits}) attributes {launch.lifted = 1 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : memref<192x16xf32>
+  %y = launch.alloc : memref<1x16xf32>
+  launch.gemv_f32(x = %x : memref<1x192xf32>, w = %w : memref<192x16xf32>, out = %y : memref<1x16xf32>) {splits = 4 : i64} covers [0]
+  func.return %y : memref<1x16xf32>
 }
 
 // -----
