@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 
@@ -114,16 +115,24 @@ def lowered_form(module: ModuleOp) -> str | None:
     return "launches (level 3)" if any(LIFTED in op.attributes for op in module.ops) else None
 
 
-def check_entry(module: ModuleOp, level: Level = Level.DRIVER) -> None:
+def run_passes(ctx: Context, module: ModuleOp, chosen: Sequence[ModulePass], *, each: bool = True) -> None:
     """
-    What a module must be to be lowered to `level`: a step of tensors, and to be run with nothing among its arguments
-    that a decoding loop does not know. Raises PassFailedException or VerifyException.
+    Runs passes of the pipeline, from its beginning on, verifying the module after each; without `each`, after those
+    that end a level.
+
+    A step that becomes driver calls may have no argument that a decoding loop does not know; what the target refuses is
+    told before that. Raises VerifyException and PassFailedException.
     """
     found = lowered_form(module)
     if found is not None:
         raise PassFailedException(f"lanelink: expected a step of tensors (level 1 or 2), got {found}")
-    if level is Level.DRIVER:
-        verify_arguments(step_function(module))
+    to_the_end = any(isinstance(at, LowerToDriverPass) for at in chosen)
+    for at in chosen:
+        if to_the_end and isinstance(at, LinkPass):
+            verify_arguments(step_function(module))
+        at.apply(ctx, module)
+        if each or at is chosen[-1] or isinstance(at, LAST_OF_A_LEVEL):
+            verify_module(module)
 
 
 def lower(
@@ -138,15 +147,9 @@ def lower(
     """
     with collector_off():
         lowered = module.clone()
-        ctx = Context()
         if each:
             verify_module(lowered)
-        check_entry(lowered, level)
-        run = passes(level, schedule)
-        for at in run:
-            at.apply(ctx, lowered)
-            if each or at is run[-1] or isinstance(at, LAST_OF_A_LEVEL):
-                verify_module(lowered)
+        run_passes(Context(), lowered, passes(level, schedule), each=each)
     return lowered
 
 
@@ -174,8 +177,5 @@ class LanelinkPass(ModulePass):
         return passes(schedule=Schedule(**{field.name: getattr(self, field.name) for field in fields(Schedule)}))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        check_entry(op)
         with collector_off():
-            for each in self.passes():
-                each.apply(ctx, op)
-                verify_module(op)
+            run_passes(ctx, op, self.passes())

@@ -71,24 +71,38 @@ func.func @router_with_a_selection_bias(%token: tensor<1xi32> {tgraph.token}, %x
 
 // -----
 
-// CHECK-LABEL: func.func @router_of_groups(
-// CHECK: tgraph.moe{{.*}}groups 2 kept 1 number 0 :
+// CHECK-LABEL: func.func @sigmoid_scores_in_groups(
+// CHECK: tgraph.moe{{.*}}routed_scale 2.500000e+00 groups 2 kept 1 number 0 :
 // CHECK-NEXT: func.return
-func.func @router_of_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+func.func @sigmoid_scores_in_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
   %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
   %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 128x64, transposed>
   %u = tgraph.constant #tgraph.checkpoint<"u"> : !tgraph.rows<bf16, 128x64, transposed>
   %d = tgraph.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 256x32, transposed>
-  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 4 top_k 2 hidden 32 groups 2 kept 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 4 top_k 2 hidden 32 renormalize routed_scale 2.5 groups 2 kept 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
   func.return
 }
 
 // -----
 
-// CHECK-LABEL: func.func @router_of_32_groups(
+// CHECK-LABEL: func.func @selection_bias_in_groups(
+// CHECK: tgraph.moe{{.*}}groups 2 kept 1 best 1 number 0 :
+// CHECK-NEXT: func.return
+func.func @selection_bias_in_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+  %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
+  %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 128x64, transposed>
+  %u = tgraph.constant #tgraph.checkpoint<"u"> : !tgraph.rows<bf16, 128x64, transposed>
+  %d = tgraph.constant #tgraph.checkpoint<"d"> : !tgraph.rows<bf16, 256x32, transposed>
+  %y = tgraph.moe softmax silu %x, %r, %g, %u, %d experts 4 top_k 2 hidden 32 groups 2 kept 1 best 1 : tensor<1x64xf32>, !tgraph.rows<bf16, 4x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 128x64, transposed>, !tgraph.rows<bf16, 256x32, transposed> -> tensor<1x64xf32>
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @more_than_32_groups(
 // CHECK: tgraph.moe{{.*}}groups 32 kept 2 best 1 number 0 :
 // CHECK-NEXT: func.return
-func.func @router_of_32_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
+func.func @more_than_32_groups(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>, %p: tensor<1xi32>) {
   %r = tgraph.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 32x64, transposed>
   %g = tgraph.constant #tgraph.checkpoint<"g"> : !tgraph.rows<bf16, 1024x64, transposed>
   %u = tgraph.constant #tgraph.checkpoint<"u"> : !tgraph.rows<bf16, 1024x64, transposed>
