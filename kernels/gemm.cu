@@ -1,4 +1,5 @@
-// Entries of the tensor-core products of one format (-DFORMAT_CODE, -DFORMAT_NAME), for tiles of 32 and of 64 rows of x.
+// Entries of the tensor-core products of one format (-DFORMAT_CODE, -DFORMAT_NAME), for tiles of 32 and of 64 rows of
+// x.
 #include "gemm.cuh"
 
 #define JOIN_(a, b) a##b

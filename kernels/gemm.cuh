@@ -6,9 +6,9 @@
 // x's rows, in groups of eight, every other one. One m16n8k32 product is a whole block of 32 values: its int32 sums are
 // exact, and are multiplied by the scales of both sides in f32 before the next block's come.
 //
-// Tiles from tail_from on are shared by tail_split blocks each, along the values: each sums its chunks, and the one that
-// arrives last adds up all shares, in order. The finished tile then lies in shared memory, from where whole rows of it go
-// where they belong: added to, gated, with heads turned, quantized.
+// Tiles from tail_from on are shared by tail_split blocks each, along the values: each sums its chunks, and the one
+// that arrives last adds up all shares, in order. The finished tile then lies in shared memory, from where whole rows
+// of it go where they belong: added to, gated, with heads turned, quantized.
 #pragma once
 #include "gemm_sums.cuh"
 #include "parts.cuh"
@@ -66,9 +66,9 @@ __device__ __forceinline__ Task task_of(const GemmArgs &a) {
   return task;
 }
 
-// ---- the tile in shared memory ---------------------------------------------------------------------------------------
-// Row r of x has its TILE_STORED sums from TILE_PITCH * r on: a fragment's stores, and a row's reads, meet in no bank. Of
-// a gated pair the second half is the other matrix's.
+// ---- the tile in shared memory --------------------------------------------------------------------------------------
+// Row r of x has its TILE_STORED sums from TILE_PITCH * r on: a fragment's stores, and a row's reads, meet in no bank.
+// Of a gated pair the second half is the other matrix's.
 constexpr int TILE_PITCH = TILE_STORED + 4;
 
 __device__ __forceinline__ int tile_column(const GemmArgs &a, int stored) {
@@ -123,7 +123,7 @@ __device__ __forceinline__ bool join_shares(const GemmArgs &a, const Task &task,
   return true;
 }
 
-// ---- where results go ------------------------------------------------------------------------------------------------
+// ---- where results go -----------------------------------------------------------------------------------------------
 // A row's outputs, 32 at a time, which is a block where they are quantized.
 __device__ __forceinline__ void store_row(const GemmArgs &a, const Task &task, const float *sums, int row) {
   const int lane = threadIdx.x & 31, wide = a.paired ? TILE_STORED / 2 : TILE_STORED;
