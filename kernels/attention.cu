@@ -1,6 +1,7 @@
 // The entries of attention: VALUES is the widest value head they hold, and how its columns lie in a warp. 0 is for
 // value heads that 16-byte loads do not fit, -1 for keys whose last values all heads share.
 #include "attention.cuh"
+#include "attention_few.cuh"
 #include "sequences.cuh"
 
 // The step's own keys, and what turns them and the queries; a launch of several sequences turns none.
@@ -8,22 +9,34 @@
   int turned, const float *k, int k_pitch, int q_normed, const float *q_weight, float q_eps, int k_normed,            \
       const float *k_weight, float k_eps, const float *cos, const float *sin, int half
 
-#define ATTENTION(name, ...)                                                                                          \
-  extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, Form<__VA_ARGS__>::BLOCKS_TOGETHER) name(   \
-      const float *q, int q_pitch, int q_unit, const float *keys, int key_pitch, const float *values,                 \
-      int value_pitch, int value_unit, const int *position, int early, int m, TURN_PARAMS, int head,        \
-      const float *q_tail,                                                                                            \
+#define ONE_SEQUENCE_PARAMS                                                                                           \
+  const float *q, int q_pitch, int q_unit, const float *keys, int key_pitch, const float *values, int value_pitch,    \
+      int value_unit, const int *position, int early, int m, TURN_PARAMS, int head, const float *q_tail,              \
       int q_tail_pitch, const float *tail, int tail_pitch, int heads, int group, int block_heads, int block_rows,     \
       int hd, int vd, int window, const float *sinks, float scale, int splits, int join, float *partials,             \
       u32 *counters, const float *gate, int gate_pitch, int gate_act, float *y, int y_pitch, const int *y_row,        \
-      QUANTIZED_PARAMS) {                                                                                             \
-    const HeadTurns turns{turned, k, k_pitch, HeadNorm{q_normed, q_weight, q_eps},                                    \
-                          HeadNorm{k_normed, k_weight, k_eps}, cos, sin, half};                                       \
-    const AttentionArgs a{q, q_pitch, q_unit, keys, key_pitch, values, value_pitch, value_unit, position, early, m,   \
-                          turns, head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads, block_rows, hd,    \
-                          vd, window, sinks, scale, splits, join, partials, counters, gate, gate_pitch, gate_act,     \
-                          Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(heads * vd), int(blockIdx.z), int(gridDim.z)};     \
+      QUANTIZED_PARAMS
+
+#define ONE_SEQUENCE(key_head, value_head)                                                                            \
+  const HeadTurns turns{turned, k, k_pitch, HeadNorm{q_normed, q_weight, q_eps},                                      \
+                        HeadNorm{k_normed, k_weight, k_eps}, cos, sin, half};                                         \
+  const AttentionArgs a{q, q_pitch, q_unit, keys, key_pitch, values, value_pitch, value_unit, position, early, m,     \
+                        turns, head, q_tail, q_tail_pitch, tail, tail_pitch, heads, group, block_heads, block_rows,   \
+                        key_head, value_head, window, sinks, scale, splits, join, partials, counters, gate,           \
+                        gate_pitch, gate_act, Rows{y, y_pitch, y_row}, QUANTIZED_ARGS(heads * value_head),            \
+                        int(blockIdx.z), int(gridDim.z)};
+
+#define ATTENTION(name, ...)                                                                                          \
+  extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, Form<__VA_ARGS__>::BLOCKS_TOGETHER) name(   \
+      ONE_SEQUENCE_PARAMS) {                                                                                          \
+    ONE_SEQUENCE(hd, vd)                                                                                              \
     attention<Form<__VA_ARGS__>>(a);                                                                                  \
+  }
+
+#define ATTENTION_FEW(name, QUERIES, H)                                                                               \
+  extern "C" __global__ void __launch_bounds__(Few<QUERIES, H>::THREADS, 2) name(ONE_SEQUENCE_PARAMS) {               \
+    ONE_SEQUENCE(H, H)                                                                                                \
+    attention_few<Few<QUERIES, H>>(a);                                                                                \
   }
 
 // Several sequences of a batch in one launch: what is each one's own, and where its blocks of rows are in the grid.
@@ -70,11 +83,17 @@ ATTENTION(attention_64_q2, 2, 2, 1, 8, 2)
 ATTENTION(attention_64_q4, 4, 2, 1, 8, 2)
 ATTENTION(attention_64_q8, 8, 2, 1, 8, 1)
 ATTENTION_SEQUENCES(attention_64_sequences, 8, 2, 1, 8, 1)
+ATTENTION_FEW(attention_few_64_q2, 2, 64)
+ATTENTION_FEW(attention_few_64_q4, 4, 64)
+ATTENTION_FEW(attention_few_64_q8, 8, 64)
 #elif VALUES == 128
 ATTENTION(attention_128_q2, 2, 4, 1, 8, 2)
 ATTENTION(attention_128_q4, 4, 4, 1, 8, 2)
 ATTENTION(attention_128_q8, 8, 4, 1, 8, 1)
 ATTENTION_SEQUENCES(attention_128_sequences, 8, 4, 1, 8, 1)
+ATTENTION_FEW(attention_few_128_q2, 2, 128)
+ATTENTION_FEW(attention_few_128_q4, 4, 128)
+ATTENTION_FEW(attention_few_128_q8, 8, 128)
 #elif VALUES == 256
 ATTENTION(attention_256_q2, 2, 4, 2, 8, 2)
 ATTENTION(attention_256_q4, 4, 4, 2, 8, 2)

@@ -64,7 +64,8 @@ def scheduled(spec: AttentionSpec, sms: int = H200.sms, sequences: int = 1) -> A
     multiprocessors."""
     unit = spec.vd if spec.v_unit is None else spec.v_unit
     fours = all(n % 4 == 0 for n in (spec.vd, spec.values.pitch, unit, spec.values.address.offset // 4))
-    shape = Attention(spec.heads, spec.kv_heads, spec.vd, spec.m, spec.length, spec.window, fours, sequences)
+    head = spec.hd if spec.tail is None else None
+    shape = Attention(spec.heads, spec.kv_heads, spec.vd, spec.m, spec.length, spec.window, fours, sequences, head)
     share = share_attention(shape, sms)
     return replace(spec, block_heads=share.heads, block_rows=share.rows, splits=share.splits)
 
@@ -210,6 +211,10 @@ def small_attention() -> Iterator[Case]:
     yield attention(shape(1, 4, 2, 32, 32, 70, 96, planes=2, f32=False, early=True))
     yield attention(shape(3, 4, 2, 32, 32, 70, 96, early=True, settled=True))
     yield attention(shape(1, 2, 2, 32, 32, 200, 256))
+    for m, heads, at in ((1, 2, 0), (1, 4, 63), (2, 2, 64), (1, 8, 130), (3, 2, 5), (1, 9, 31), (8, 1, 70)):
+        for head in (64, 128):
+            few = shape(m, heads, 1, head, head, at, 160, 20 if m > 1 else None, heads == 4, planes=heads % 3)
+            yield attention(replace(few, early=heads < 8, settled=m == 1, gate=Activation.SIGMOID if m == 2 else None))
     yield attention(shape(3, 2, 2, 64, 48, 31, 40, planes=1))
     yield attention(shape(1, 7, 1, 36, 20, 33, 64, window=9))
     yield attention(shape(2, 8, 1, 80, 80, 65, 128, window=40, sinks=True, early=True))

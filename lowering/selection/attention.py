@@ -30,7 +30,7 @@ from lanelink.lowering.selection.packing import (
     some_result,
     writing,
 )
-from lanelink.passes.schedule.attention import MAX_SPLITS
+from lanelink.passes.schedule.attention import MAX_SPLITS, is_few
 from lanelink.passes.schedule.rotations import MOST_TURNED_ROWS
 
 TEAMS = 4
@@ -44,6 +44,7 @@ class Entry:
     queries  of a block, all of one key head
     vector   value columns that a lane loads at once: 16 or 8 bytes of them
     parts    of such columns a lane has
+    head     values of key and value heads, where it takes no others (kernels/attention_few.cuh)
     """
 
     module: str
@@ -54,6 +55,7 @@ class Entry:
     warps: int
     groups: int
     tailed: bool = False
+    head: int | None = None
 
     @property
     def threads(self) -> int:
@@ -77,6 +79,10 @@ class Entry:
 
     def shared_bytes(self, hd: int, vd: int, turned_keys: int = 0) -> int:
         """Dynamic shared memory: queries, turned keys; each warp's weights and what is kept; then its state."""
+        if self.head is not None:
+            # Of each warp the maxima and sums, and four weights and what is kept of each query on 32 bytes.
+            state = self.queries * (8 + 2 + self.head)
+            return 4 * ((self.queries + turned_keys) * self.head + self.warps * state)
         weights = self.queries * (TEAMS * self.groups + 4)
         state = self.queries * (vd + 2)
         return 4 * ((self.queries + turned_keys) * hd + self.warps * (weights + state))
@@ -97,22 +103,32 @@ ENTRIES = (
     Entry("attention_pairs", "attention_pairs_q2", 2, 2, 4, 8, 1),
     Entry("attention_tailed", "attention_tailed_128", 8, 4, 1, 8, 1, tailed=True),
     Entry("attention_tailed", "attention_tailed_256", 8, 4, 2, 8, 1, tailed=True),
+    *(Entry("attention_64", f"attention_few_64_q{q}", q, 2, 1, 8, 1, head=64) for q in (2, 4, 8)),
+    *(Entry("attention_128", f"attention_few_128_q{q}", q, 4, 1, 8, 1, head=128) for q in (2, 4, 8)),
 )
-"""The entries: of those whose loads and value heads suit, the narrowest, with the fewest queries that are enough."""
+"""
+The entries: of those whose loads and value heads suit, the narrowest, with the fewest queries that are enough; of a few
+rows of heads of a usual size, those that take no others.
+"""
 
 MOST_VALUES = max(e.values for e in ENTRIES)
 
 
-def entry_for(spec: AttentionSpec) -> Entry:
-    """The entry that runs an attention. Raises SelectionError where its value heads are too wide, or none fits them."""
+def entry_for(spec: AttentionSpec, *, several: bool = False) -> Entry:
+    """
+    The entry that runs an attention, one that has a form for `several` sequences where they are.
+
+    Raises SelectionError where its value heads are too wide, or none fits them.
+    """
     vector = 4 if _by_fours(spec) else 2
-    fits = [e for e in ENTRIES if e.tailed == (spec.tail is not None) and e.vector <= vector and e.values >= spec.vd]
+    head = spec.hd if not several and _is_few(spec) else None
+    alike = [e for e in ENTRIES if e.head == head and e.tailed == (spec.tail is not None)]
+    fits = [e for e in alike if e.vector <= vector and e.values >= spec.vd]
     if spec.turns is not None:
         fits = [e for e in fits if e.turns and e.values >= spec.hd]
         require(bool(fits), "attention turned head", "at most 256 values, value heads likewise", (spec.hd, spec.vd))
     if not fits:
-        likely = [e for e in ENTRIES if e.tailed == (spec.tail is not None) and e.vector <= vector]
-        most = max((e.values for e in likely), default=0)
+        most = max((e.values for e in alike if e.vector <= vector), default=0)
         loads = "16-byte" if vector == 4 else "8-byte"
         raise SelectionError("attention value head", f"at most {most} values in {loads} loads", spec.vd)
     narrowest = [e for e in fits if e.values == min(f.values for f in fits)]
@@ -120,6 +136,12 @@ def entry_for(spec: AttentionSpec) -> Entry:
     most = max(e.queries for e in narrowest)
     require(queries <= most, "attention queries a block", f"at most {most}", queries)
     return min((e for e in narrowest if e.queries >= queries), key=lambda e: e.queries)
+
+
+def _is_few(spec: AttentionSpec) -> bool:
+    """Whether it is of few rows, and its heads are side by side and of a size that has entries of its own."""
+    plain = spec.tail is None and spec.q_unit is None and _by_fours(spec)
+    return plain and is_few(spec.m, spec.hd, spec.vd)
 
 
 def _by_fours(spec: AttentionSpec) -> bool:
@@ -182,9 +204,10 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     that are enough. Raises SelectionError for what the kernel cannot run.
     """
     _check(spec)
-    entry = entry_for(spec)
+    entry = entry_for(spec, several=most_queries)
     if most_queries:
-        entry = max((e for e in ENTRIES if e.module == entry.module), key=lambda e: e.queries)
+        alike = (e for e in ENTRIES if e.module == entry.module and e.head is None)
+        entry = max(alike, key=lambda e: e.queries)
     group = spec.heads // spec.kv_heads
     heads, rows, splits = spec.block_heads, spec.block_rows, spec.splits
     blocks, row_blocks = spec.heads // heads, -(-spec.m // rows)

@@ -61,7 +61,7 @@ TOGETHER = {
     # of each convolution x, ring and y
     "conv_channels": Together("conv_sequences", _each(5, 9, MOST_CONVS, (0, 3, 4))),
     **{entry: Together(f"{entry}_sequences", DELTA_OWN) for _, entry, _ in DELTA_ENTRIES},
-    **{e.name: Together(f"{e.module}_sequences", ATTENTION_OWN) for e in ENTRIES if not e.tailed},
+    **{e.name: Together(f"{e.module}_sequences", ATTENTION_OWN) for e in ENTRIES if not e.tailed and e.head is None},
 }
 """Entry of one sequence → the entry of several."""
 

@@ -25,13 +25,26 @@ POSITIONS_A_SPLIT = 64
 holds many queries or wide values."""
 
 
+FEW_ROWS = 8
+"""Rows of a step up to which attention over heads of the usual sizes is bound by its latency alone."""
+
+USUAL_HEADS = (64, 128)
+"""Sizes of key and value heads whose attention of a few rows has kernels of its own: short ones, whose blocks take half
+as many positions."""
+
+
+def is_few(rows: int, head_dim: int, value_dim: int) -> bool:
+    """Whether a kernel of a few rows takes an attention whose 16-byte loads fit its values."""
+    return rows <= FEW_ROWS and head_dim == value_dim and head_dim in USUAL_HEADS
+
+
 @dataclass(frozen=True)
 class Attention:
     """
     An attention of `rows` rows over tables of `length` rows, the last `window` positions of them where given.
 
     `by_fours`: every head's values begin on 16 bytes, and are whole words of them. `sequences`: attentions that run as
-    one launch with it, itself among them.
+    one launch with it, itself among them. `head_dim` is that of key heads where each is in one piece.
     """
 
     heads: int
@@ -42,6 +55,7 @@ class Attention:
     window: int | None = None
     by_fours: bool = True
     sequences: int = 1
+    head_dim: int | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +111,8 @@ def blocks_of(a: Attention, heads: int, rows: int) -> int:
 
 def most_splits(a: Attention, heads: int, rows: int) -> int:
     """Splits of the positions that the rows of a block may see, each of positions enough for a block."""
-    tile = POSITIONS_A_SPLIT if heads * rows <= 4 and is_narrow(a, 256) else POSITIONS_A_SPLIT // 2
+    few = a.head_dim is not None and a.by_fours and a.sequences == 1 and is_few(a.rows, a.head_dim, a.value_dim)
+    tile = POSITIONS_A_SPLIT if heads * rows <= 4 and is_narrow(a, 256) and not few else POSITIONS_A_SPLIT // 2
     span = a.length if a.window is None else min(a.length, a.window + rows - 1 + tile)
     return min(MAX_SPLITS, -(-span // tile))
 
@@ -143,6 +158,7 @@ def attention_of(op: AttentionOp | LatentAttendOp) -> Attention:
         window=None if op.window is None else op.window.value.data,
         by_fours=_by_fours(value_dim, pitch, unit, start),
         sequences=len(holder.members()) if isinstance(holder, SequencesOp) else 1,
+        head_dim=op.head_dim.value.data,
     )
 
 
@@ -157,6 +173,7 @@ __all__ = [
     "AttentionShare",
     "ScheduleAttentionPass",
     "attention_of",
+    "is_few",
     "most_queries",
     "share_attention",
 ]
