@@ -117,6 +117,9 @@ def small() -> Iterator[Case]:
     yield turned_attention(shape(1, 2, 1, 256, 256, 33, 64, early=True, settled=True), 128, "QK")
     yield turned_attention(shape(2, 2, 1, 256, 64, 31, 64, row=1, early=True, settled=True), 32, "QK")
     yield turned_attention(shape(2, 4, 1, 192, 128, 40, 64, planes=1, gap=4, early=True, settled=True), 64)
+    yield turned_attention(shape(8, 8, 2, 64, 64, 60, 128, window=20, early=True, settled=True), 24, "Qk", seed=1)
+    yield turned_attention(shape(3, 18, 1, 128, 128, 95, 128, planes=2, early=True, settled=True), 64, "K", seed=2)
+    yield turned_attention(shape(1, 32, 8, 64, 64, 33, 64, sinks=True, early=True, settled=True), 32, "", seed=3)
     yield turned_attention(shape(1, 16, 1, 32, 30, 64, 96, gap=2, early=True, settled=True), 16, "K")
 
 

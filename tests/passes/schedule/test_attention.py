@@ -14,7 +14,7 @@ from lanelink.lowering.selection.calls import Address
 from lanelink.lowering.selection.chip import H200
 from lanelink.lowering.selection.operands import Rows
 from lanelink.lowering.selection.select import select
-from lanelink.passes.schedule.attention import Attention, AttentionShare, share_attention
+from lanelink.passes.schedule.attention import Attention, AttentionShare, is_few, share_attention
 from lanelink.pipeline import Level, Schedule, lower
 
 SMS = 132
@@ -53,6 +53,30 @@ def test_fewer_of_wide_values(value_dim: int, by_fours: bool, heads: int) -> Non
 )
 def test_splits_fill_the_chip_once(length: int, window: int | None, splits: int) -> None:
     assert share_attention(replace(QWEN3_8B, length=length, window=window), SMS).splits == splits
+
+
+@pytest.mark.parametrize(
+    ("rows", "head_dim", "value_dim", "by_fours", "sequences", "splits"),
+    # 160 positions are five runs of 32, or three of 64.
+    [
+        (1, 128, 128, True, 1, 5),
+        (1, 64, 64, True, 1, 5),
+        (1, 64, 64, False, 1, 3),
+        (1, 128, 64, True, 1, 3),
+        (1, 96, 96, True, 1, 3),
+        (1, 128, 128, True, 2, 3),
+        (1, None, 128, True, 1, 3),
+    ],
+)
+def test_shorter_runs_where_kernels_are_of_the_usual_sizes_alone(
+    rows: int, head_dim: int | None, value_dim: int, by_fours: bool, sequences: int, splits: int
+) -> None:
+    a = Attention(16, 4, value_dim, rows, 160, None, by_fours, sequences, head_dim)
+    assert share_attention(a, SMS).splits == splits
+
+
+def test_a_few_rows_are_up_to_eight() -> None:
+    assert [is_few(rows, 64, 64) for rows in (1, 8, 9)] == [True, True, False]
 
 
 def test_splits_end_where_the_kernels_do_and_where_blocks_fill_the_chip() -> None:
