@@ -234,16 +234,18 @@ def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
 
 def test_what_a_block_of_attention_takes_is_the_schedules() -> None:
     plain = select(ATTENTION, H200)
-    assert (plain.entry, plain.grid) == ("attention_128_q2", (32, 1, 1))
+    assert (plain.entry, plain.grid) == ("attention_few_128_q2", (32, 1, 1))
     shared = select(replace(ATTENTION, m=3, block_heads=4, block_rows=2, splits=9), H200)
-    assert (shared.entry, shared.grid) == ("attention_128_q8", (8, 9, 2))
+    assert (shared.entry, shared.grid) == ("attention_few_128_q8", (8, 9, 2))
 
 
 @pytest.mark.parametrize(
     "spec, name",
     [
-        (replace(ATTENTION, block_heads=4), "attention_128_q4"),
-        (replace(ATTENTION, m=2, block_heads=4, block_rows=2), "attention_128_q8"),
+        (replace(ATTENTION, block_heads=4), "attention_few_128_q4"),
+        (replace(ATTENTION, m=2, block_heads=4, block_rows=2), "attention_few_128_q8"),
+        (replace(ATTENTION, m=9, block_heads=4), "attention_128_q4"),
+        (replace(ATTENTION, m=9, block_heads=4, block_rows=2), "attention_128_q8"),
         (replace(ATTENTION, vd=64, block_heads=4), "attention_64_q4"),
         (replace(ATTENTION, vd=66), "attention_pairs_q2"),
         (replace(ATTENTION, values=replace(TABLE, address=TABLE.address.at(8))), "attention_pairs_q2"),
