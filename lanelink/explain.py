@@ -217,11 +217,12 @@ def constant_bytes(op: Launch, rows: int) -> int:
 
 def _sizes(op: Launch, rows: int) -> dict[SSAValue, int]:
     """The bytes that a launch moves of each buffer."""
-    written = {root(v) for v in op.writes()}
+    # A table that rows are set in is read whole all the same: an attention sets its step's own keys.
+    parts = [part for part in op.walk() if isinstance(part, Launch)]
+    filled = [part for part in parts if not _in_rows(part)]
+    written = {root(v) for part in filled for name, v in part.named_operands() if name in part.WRITES}
     sizes: dict[SSAValue, int] = {}
-    for part in op.walk():
-        if not isinstance(part, Launch):
-            continue
+    for part in parts:
         for name, value in part.named_operands():
             held = root(value)
             if name in part.WRITES or held not in written:
@@ -229,11 +230,16 @@ def _sizes(op: Launch, rows: int) -> dict[SSAValue, int]:
     return sizes
 
 
+def _in_rows(part: Launch) -> bool:
+    """Whether a launch, or a part of one, writes rows of a table."""
+    return isinstance(part, Placed) and (part.index is not None or part.row is not None)
+
+
 def _moved(part: Launch, name: str, value: SSAValue, rows: int) -> int:
     """Bytes of one operand that a launch, or a part of one, reads or writes."""
     by_rows = name in ("cos", "sin") or (isinstance(part, GatherOp) and name == "table")
     if name in part.WRITES and isinstance(part, Placed):
-        by_rows = part.index is not None or part.row is not None
+        by_rows = _in_rows(part)
     kind = value.type
     if isinstance(kind, RowsType):
         held, cols = kind.shape

@@ -53,12 +53,12 @@ def test_bytes_are_what_a_launch_moves(found: Explanation) -> None:
     # One row of the table in blocks of 34 bytes, its index, and the f32 row.
     assert gather.bytes == 128 // 32 * 34 + 4 + 4 * 128
     weights = (128 + 64 + 64) * 128 // 32 * 34
-    norms, tables, index = 4 * (128 + 32 + 32), 2 * 4 * 16, 4
-    # The row it norms, the turned query, and a row of each table; what waits in between stays in the launch.
-    rows = 4 * (128 + 128 + 64 + 64)
-    inside = 4 * (128 + 64) + (128 + 4 * 128 // 32)
-    assert product.bytes == weights + norms + tables + index + rows + inside
-    assert attention.bytes == 4 * 128 + 2 * 4 * 64 * 64 + 4 + (128 + 4 * 128 // 32)
+    norm, tables, index, quantized = 4 * 128, 2 * 4 * 16, 4, 128 + 4 * 128 // 32
+    # The row it norms; queries, keys and a row of the table of values; what waits in between stays in the launch.
+    assert product.bytes == weights + norm + index + 4 * (128 + 128 + 64 + 64) + quantized
+    # Queries and keys before and after their norms and rotation, and the tables.
+    turned = 4 * (128 + 64) + 4 * (32 + 32) + tables + 4 * (128 + 64)
+    assert attention.bytes == turned + 2 * 4 * 64 * 64 + index + quantized
     assert out.bytes > 128 * 128 and pair.bytes > 2 * 256 * 128
 
 
