@@ -56,8 +56,8 @@ def test_bytes_are_what_a_launch_moves(found: Explanation) -> None:
     norm, tables, index, quantized = 4 * 128, 2 * 4 * 16, 4, 128 + 4 * 128 // 32
     # The row it norms; queries, keys and a row of the table of values; what waits in between stays in the launch.
     assert product.bytes == weights + norm + index + 4 * (128 + 128 + 64 + 64) + quantized
-    # Queries and keys before and after their norms and rotation, and the tables.
-    turned = 4 * (128 + 64) + 4 * (32 + 32) + tables + 4 * (128 + 64)
+    # Queries before and after their norms and rotation, keys before, which go where the table counts whole.
+    turned = 4 * (128 + 64) + 4 * (32 + 32) + tables + 4 * 128
     assert attention.bytes == turned + 2 * 4 * 64 * 64 + index + quantized
     assert out.bytes > 128 * 128 and pair.bytes > 2 * 256 * 128
 
