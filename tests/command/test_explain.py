@@ -79,7 +79,8 @@ def test_alike_launches_are_one_line(found: Explanation) -> None:
 
 
 def test_a_schedule_left_out_shows(found: Explanation) -> None:
-    plain = explain(import_checkpoint(MODEL, context=64, quantize=Format.Q8_0), Schedule(norms=False))
+    schedule = Schedule(norms=False, rotations=False)
+    plain = explain(import_checkpoint(MODEL, context=64, quantize=Format.Q8_0), schedule)
     assert len(plain.launches) == len(found.launches)
     assert [row.label for row in plain.launches][:2] == ["fold(gather, norm)", "fold(gemm_parts, rope_parts)"]
 
