@@ -30,9 +30,10 @@ from lanelink.emit import emit_python
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.launch_to_driver import LowerToDriverPass
-from lanelink.lowering.runtime.backend import Backend, generate
+from lanelink.lowering.runtime.backend import Backend
 from lanelink.lowering.runtime.cuda import CudaBackend, gpu_missing
 from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.lowering.runtime.plan import Plan, read_plan
 from lanelink.lowering.runtime.reference import ReferenceBackend

@@ -22,8 +22,8 @@ from device_check import LOGITS_BOUND, MODELS, Report, logits_of, plan_of
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import Numerics
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
-from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.cuda import CudaBackend, gpu_missing
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.loader import SourceLoader
 
 GGUF = MODELS / "gguf"

@@ -16,8 +16,8 @@ from lanelink.dialects.tgraph import FusedOp, LiftedOp
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.frontend.text import open_text
-from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.cuda import gpu_missing
+from lanelink.lowering.runtime.generation import generate
 from lanelink.pipeline import Level, lower
 
 CHECKPOINT = Path(__file__).parent.parent / "tests" / "models" / "qwen3"

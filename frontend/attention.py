@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
-from lanelink.dialects.tgraph import AttentionOp, BinaryKind, ElementwiseOp, SetRowOp, SigmoidOp
-from lanelink.frontend.builders import Outputs, linear, rms_norm, rotary
+from lanelink.dialects.tgraph import AttentionOp, BinaryKind, ElementwiseOp, SigmoidOp
+from lanelink.frontend.builders import Outputs, linear, rms_norm, rotary, table_rows
 from lanelink.frontend.shapes import Attention, DecoderConfig
 from lanelink.frontend.step_builder import StepBuilder
 
@@ -23,7 +25,7 @@ def self_attention(step: StepBuilder, config: DecoderConfig, part: Attention, x:
         )
     q = rotary(step, q, part.rope, heads=part.heads, head_dim=part.head_dim, rotated=part.rotated)
     k = rotary(step, k, part.rope, heads=part.kv_heads, head_dim=part.head_dim, rotated=part.rotated)
-    attended = _attend(step, part, q, k, v, layer)
+    attended = step.together(_attend(step, part, *(step.apart(rows) for rows in (q, k, v)), layer=layer), q)
     if gate is not None:
         opened = step.add(SigmoidOp(gate), "opened")
         attended = step.add(ElementwiseOp(BinaryKind.MUL, attended, opened), "attended")
@@ -42,24 +44,37 @@ def _query(step: StepBuilder, config: DecoderConfig, part: Attention, x: SSAValu
     )
 
 
-def _attend(step: StepBuilder, part: Attention, q: SSAValue, k: SSAValue, v: SSAValue, layer: str) -> SSAValue:
-    keys_name, values_name = f"{layer}.keys", f"{layer}.values"
-    keys, values = (step.key_values(name, part.kv_width) for name in (keys_name, values_name))
-    keys = step.add(SetRowOp(keys, k, step.position), "keys")
-    values = step.add(SetRowOp(values, v, step.position), "values")
-    step.keep(keys_name, keys)
-    step.keep(values_name, values)
-    op = AttentionOp(
-        q,
-        keys,
-        values,
-        step.position,
-        heads=part.heads,
-        kv_heads=part.kv_heads,
-        head_dim=part.head_dim,
-        window=part.window,
-        scale=part.scale,
-        softcap=part.softcap,
-        sinks=step.values("sinks", (part.heads,)) if part.sinks else None,
-    )
-    return step.add(op, "attended")
+def _attend(
+    step: StepBuilder,
+    part: Attention,
+    qs: Sequence[SSAValue],
+    ks: Sequence[SSAValue],
+    vs: Sequence[SSAValue],
+    layer: str,
+) -> list[SSAValue]:
+    """Each sequence's attention over its own tables."""
+    tables: list[list[SSAValue]] = []
+    held = {side: step.key_values(f"{layer}.{side}", part.kv_width) for side in ("keys", "values")}
+    for (side, before), rows in zip(held.items(), (ks, vs), strict=True):
+        tables.append(table_rows(step, before, rows, side))
+        step.keep(f"{layer}.{side}", tables[-1])
+    sinks = step.values("sinks", (part.heads,)) if part.sinks else None
+    return [
+        step.add(
+            AttentionOp(
+                q,
+                keys,
+                values,
+                position,
+                heads=part.heads,
+                kv_heads=part.kv_heads,
+                head_dim=part.head_dim,
+                window=part.window,
+                scale=part.scale,
+                softcap=part.softcap,
+                sinks=sinks,
+            ),
+            "attended",
+        )
+        for q, keys, values, position in zip(qs, *tables, step.positions, strict=True)
+    ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -20,6 +22,7 @@ from lanelink.dialects.tgraph import (
     RopeOp,
     RowGatherOp,
     RowsGatherOp,
+    SetRowOp,
     StoredUnit,
     StoredViewAttr,
     SwigluOp,
@@ -102,10 +105,23 @@ def rms_norm(step: StepBuilder, name: str, x: SSAValue, cols: int, eps: float, *
 
 
 def rotary(step: StepBuilder, x: SSAValue, rope: Rope, *, heads: int, head_dim: int, rotated: int) -> SSAValue:
-    """The first `rotated` values of every head of row r, turned by position + r."""
+    """The first `rotated` values of every head of row r, turned by position + r; of a batch by each row's position."""
+    sizes = {"heads": heads, "head_dim": head_dim, "half": rotated // 2}
     cos, sin = step.rotation(rope, rotated)
-    op = RopeOp(x, cos, sin, step.position, heads=heads, head_dim=head_dim, half=rotated // 2)
-    return step.add(op, "rotated")
+    if len(step.positions) == 1:
+        return step.add(RopeOp(x, cos, sin, step.positions[0], **sizes), "rotated")
+    if (rows := step.rotation_rows(rope, rotated)) is not None:
+        return step.add(RopeOp(x, *rows, None, **sizes), "rotated")
+    turned = [RopeOp(*each, **sizes) for each in zip(step.apart(x), repeat(cos), repeat(sin), step.positions)]
+    return step.together([step.add(op, "rotated") for op in turned], x)
+
+
+def table_rows(step: StepBuilder, tables: Sequence[SSAValue], rows: Sequence[SSAValue], hint: str) -> list[SSAValue]:
+    """Each sequence's table with its rows written from its position on."""
+    return [
+        step.add(SetRowOp(table, each, position), hint)
+        for table, each, position in zip(tables, rows, step.positions, strict=True)
+    ]
 
 
 def add(step: StepBuilder, a: SSAValue, b: SSAValue) -> SSAValue:

@@ -43,6 +43,8 @@ def _rotations(step: StepBuilder, config: DecoderConfig) -> None:
         for layer in config.layers:
             if not isinstance(layer.mixer, DeltaNet):
                 step.rotation(layer.mixer.rope, layer.mixer.rotated)
+                if len(step.positions) > 1:
+                    step.rotation_rows(layer.mixer.rope, layer.mixer.rotated)
 
 
 def _norm(step: StepBuilder, config: DecoderConfig, name: str, x: SSAValue) -> SSAValue:

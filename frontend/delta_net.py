@@ -30,26 +30,34 @@ def delta_net(step: StepBuilder, config: DecoderConfig, part: DeltaNet, x: SSAVa
     write strength β = σ(W_b · x) and the decay α of W_a · x. `layer` names the convolutions' rings,
     f32 [taps - 1, width], and the rule's state, f32 [value_heads · head_dim, head_dim]."""
     q, k, v, z = (linear(step, name, x, config.hidden, of.count, of=of) for name, of in _projections(part).items())
-    q = _convolved(step, part, "q", q, 0, layer)
-    k = _convolved(step, part, "k", k, part.key_width, layer)
-    v = _convolved(step, part, "v", v, 2 * part.key_width, layer)
-    q, k = (step.add(L2NormOp(side, part.head_dim, L2_EPS), hint) for side, hint in ((q, "q"), (k, "k")))
+    qs = _convolved(step, part, "q", q, 0, layer)
+    ks = _convolved(step, part, "k", k, part.key_width, layer)
+    vs = _convolved(step, part, "v", v, 2 * part.key_width, layer)
+    qs, ks = (
+        [step.add(L2NormOp(each, part.head_dim, L2_EPS), hint) for each in side]
+        for side, hint in ((qs, "q"), (ks, "k"))
+    )
     beta = step.add(SigmoidOp(_head_gate(step, config, part, "b", x, 0)), "beta")
     a = _head_gate(step, config, part, "a", x, part.group)
     heads = (part.value_heads,)
     decay = step.add(DecayOp(a, step.values("dt_bias", heads), step.values("A_log", heads)), "decay")
-    name = f"{layer}.delta"
-    op = GatedDeltaOp(
-        (q, k, v, z, beta, decay),
-        step.state(name, part.value_width, part.head_dim),
-        step.values("norm.weight", (part.head_dim,)),
-        value_heads=part.value_heads,
-        key_heads=part.key_heads,
-        head_dim=part.head_dim,
-        eps=config.norm_eps,
-    )
-    y = step.add(op, "mixed")
-    step.keep(name, op.new_state)
+    states = step.state(f"{layer}.delta", part.value_width, part.head_dim)
+    norm = step.values("norm.weight", (part.head_dim,))
+    apart = [qs, ks, vs, *(step.apart(side) for side in (z, beta, decay))]
+    ops = [
+        GatedDeltaOp(
+            rows,
+            state,
+            norm,
+            value_heads=part.value_heads,
+            key_heads=part.key_heads,
+            head_dim=part.head_dim,
+            eps=config.norm_eps,
+        )
+        for state, rows in zip(states, zip(*apart, strict=True), strict=True)
+    ]
+    y = step.together([step.add(op, "mixed") for op in ops], v)
+    step.keep(f"{layer}.delta", [op.new_state for op in ops])
     return linear(step, "out_proj", y, part.value_width, config.hidden)
 
 
@@ -66,8 +74,9 @@ def _projections(part: DeltaNet) -> dict[str, Outputs]:
     }
 
 
-def _convolved(step: StepBuilder, part: DeltaNet, side: str, x: SSAValue, start: int, layer: str) -> SSAValue:
-    """silu of the causal convolution of each of x's channels, which are the model's from `start` on."""
+def _convolved(step: StepBuilder, part: DeltaNet, side: str, x: SSAValue, start: int, layer: str) -> list[SSAValue]:
+    """silu of the causal convolution of each of x's channels, which are the model's from `start` on, of each
+    sequence."""
     width = part.value_width if side == "v" else part.key_width
     view = StoredViewAttr(StoredUnit.ROWS, (width,), (1,), start)
     total = 2 * part.key_width + part.value_width
@@ -75,10 +84,11 @@ def _convolved(step: StepBuilder, part: DeltaNet, side: str, x: SSAValue, start:
     with step.within(f"conv1d.{side}"):
         weight = step.values("weight", (width, part.taps), place=place)
         name = f"{layer}.{side}_ring"
-        op = CausalConvOp(x, weight, step.state(name, part.taps - 1, width))
-        y = step.add(op, "convolved")
-        step.keep(name, op.new_ring)
-        return step.add(SiluOp(y), side)
+        rings = step.state(name, part.taps - 1, width)
+        ops = [CausalConvOp(each, weight, ring) for each, ring in zip(step.apart(x), rings, strict=True)]
+        made = [step.add(SiluOp(step.add(op, "convolved")), side) for op in ops]
+        step.keep(name, [op.new_ring for op in ops])
+        return made
 
 
 def _head_gate(

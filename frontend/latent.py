@@ -3,6 +3,8 @@ to the latent space, so that a position's row holds one latent vector and one tu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import SSAValue
 
 from lanelink.dialects.tgraph import (
@@ -11,11 +13,10 @@ from lanelink.dialects.tgraph import (
     HeadMatmulOp,
     HeadSliceOp,
     JoinOp,
-    SetRowOp,
     StoredUnit,
     StoredViewAttr,
 )
-from lanelink.frontend.builders import Outputs, linear, rms_norm, rotary
+from lanelink.frontend.builders import Outputs, linear, rms_norm, rotary, table_rows
 from lanelink.frontend.shapes import DecoderConfig, LatentAttention
 from lanelink.frontend.step_builder import StepBuilder
 from lanelink.frontend.weights import Place
@@ -31,25 +32,13 @@ def latent_attention(
     [context, kv_rank + rotated]. `layer` names it."""
     rank, heads = part.kv_rank, part.heads
     q, q_rope = _query(step, config, part, x)
-    table = _latent_rows(step, config, part, x, layer)
+    tables = _latent_rows(step, config, part, x, layer)
     absorbed = step.add(
         HeadMatmulOp(q, _key_matrix(step, part), heads=heads, inputs=part.nope, outputs=rank), "absorbed"
     )
     q_rope = rotary(step, q_rope, part.rope, heads=heads, head_dim=part.rotated, rotated=part.rotated)
     joined = step.add(JoinOp(absorbed, q_rope, heads), "query")
-    values = step.add(HeadSliceOp(table, start=0, width=rank, every=part.latent_width), "values")
-    op = AttentionOp(
-        joined,
-        table,
-        values,
-        step.position,
-        heads=heads,
-        kv_heads=1,
-        head_dim=part.latent_width,
-        value_dim=rank,
-        scale=part.scale,
-    )
-    attended = step.add(op, "attended")
+    attended = step.together(_attend(step, part, step.apart(joined), tables), absorbed)
     expand = HeadMatmulOp(attended, _value_matrix(step, part), heads=heads, inputs=rank, outputs=part.value_dim)
     expanded = step.add(expand, "expanded")
     return linear(step, "o_proj", expanded, heads * part.value_dim, config.hidden, bias=part.bias)
@@ -71,20 +60,44 @@ def _query(step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: S
     )
 
 
-def _latent_rows(step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: SSAValue, layer: str) -> SSAValue:
-    """The table, with this step's rows in it: norm(W_dkv · x), then the turned W_kr · x."""
-    name, total = "kv_a_proj_with_mqa", part.latent_width
-    latent = Outputs(name, total, (part.kv_rank,), (1,))
-    turned = Outputs(name, total, *_halves(part), part.kv_rank)
+def _attend(
+    step: StepBuilder, part: LatentAttention, queries: Sequence[SSAValue], tables: Sequence[SSAValue]
+) -> list[SSAValue]:
+    """Each sequence's attention over its own table, whose rows begin with the values."""
+    made: list[SSAValue] = []
+    for query, table, position in zip(queries, tables, step.positions, strict=True):
+        values = step.add(HeadSliceOp(table, start=0, width=part.kv_rank, every=part.latent_width), "values")
+        op = AttentionOp(
+            query,
+            table,
+            values,
+            position,
+            heads=part.heads,
+            kv_heads=1,
+            head_dim=part.latent_width,
+            value_dim=part.kv_rank,
+            scale=part.scale,
+        )
+        made.append(step.add(op, "attended"))
+    return made
+
+
+def _latent_rows(
+    step: StepBuilder, config: DecoderConfig, part: LatentAttention, x: SSAValue, layer: str
+) -> list[SSAValue]:
+    """Each sequence's table, with this step's rows in it: norm(W_dkv · x), then the turned W_kr · x."""
+    source, total = "kv_a_proj_with_mqa", part.latent_width
+    latent = Outputs(source, total, (part.kv_rank,), (1,))
+    turned = Outputs(source, total, *_halves(part), part.kv_rank)
     c = linear(step, "kv_a", x, config.hidden, latent.count, bias=part.bias, of=latent)
     k = linear(step, "k_rope", x, config.hidden, turned.count, bias=part.bias, of=turned)
     c = rms_norm(step, "kv_a_layernorm", c, part.kv_rank, LATENT_EPS)
     k = rotary(step, k, part.rope, heads=1, head_dim=part.rotated, rotated=part.rotated)
     row = step.add(JoinOp(c, k, 1), "latent")
-    table_name = f"{layer}.latents"
-    table = step.add(SetRowOp(step.key_values(table_name, total), row, step.position), "latents")
-    step.keep(table_name, table)
-    return table
+    name = f"{layer}.latents"
+    tables = table_rows(step, step.key_values(name, total), step.apart(row), "latents")
+    step.keep(name, tables)
+    return tables
 
 
 def _halves(part: LatentAttention, *outer: tuple[int, int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

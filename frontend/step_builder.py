@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -10,7 +10,18 @@ from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr, TensorType, f16
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lanelink.dialects.formats import Format
-from lanelink.dialects.tgraph import CheckpointAttr, ConstantOp, RopeTableAttr, RowsType, TableKind
+from lanelink.dialects.shaped import is_tensor
+from lanelink.dialects.tgraph import (
+    CheckpointAttr,
+    ConstantOp,
+    RopeTableAttr,
+    RowsGatherOp,
+    RowsType,
+    SetRowOp,
+    TableKind,
+    ViewOp,
+)
+from lanelink.dialects.tgraph.step import state_name
 from lanelink.frontend.rope import Rope, inverse_frequencies, rounded, table_scale
 from lanelink.frontend.weights import Place, Weights
 
@@ -19,14 +30,16 @@ from lanelink.frontend.weights import Place, Weights
 class StepBuilder:
     """Appends ops to `block`, each located at the part of the model it computes, by its checkpoint's name.
 
-    A step takes `rows` tokens from `position` on, over tables of `context` rows. `formats` gathers the formats of the
-    matrices that products read; `states` and `kept` what outlives the step, by name, before and after it. Tables of
+    A step takes `rows` tokens, over tables of `context` rows: of one sequence from its position on, or one each of as
+    many sequences as there are `positions` in `position`, each with tables of its own. `formats` gathers the formats of
+    the matrices that products read; `states` and `kept` what outlives the step, by name, before and after it. Tables of
     keys and values hold `kv`, f32 or f16.
     """
 
     block: Block
     weights: Weights
     position: SSAValue
+    positions: Sequence[SSAValue]
     rows: int
     context: int
     rope_format: Format = Format.F32
@@ -36,6 +49,12 @@ class StepBuilder:
     kept: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     _tables: dict[tuple[Rope, int], tuple[SSAValue, SSAValue]] = field(
         default_factory=dict[tuple[Rope, int], tuple[SSAValue, SSAValue]]
+    )
+    _table_rows: dict[tuple[Rope, int], tuple[SSAValue, SSAValue]] = field(
+        default_factory=dict[tuple[Rope, int], tuple[SSAValue, SSAValue]]
+    )
+    _constants: dict[tuple[Attribute, Attribute], SSAValue] = field(
+        default_factory=dict[tuple[Attribute, Attribute], SSAValue]
     )
     _scope: str = ""
 
@@ -60,13 +79,37 @@ class StepBuilder:
         op.results[0].name_hint = hint
         return op.results[0]
 
-    def state(self, name: str, rows: int, width: int) -> SSAValue:
-        """The table `name` as the step before left it, f32 [rows, width]; `keep` says what this step leaves."""
-        return self._argument(name, TensorType(f32, [rows, width]))
+    def apart(self, x: SSAValue) -> list[SSAValue]:
+        """The rows of x that are each sequence's: all, or of several sequences one each, [1, width]."""
+        if len(self.positions) == 1:
+            return [x]
+        assert is_tensor(x.type)
+        width = x.type.get_shape()[1]
+        kind, hint = TensorType(f32, [1, width]), x.name_hint or "row"
+        return [self.add(ViewOp(x, s * width, kind), hint) for s in range(len(self.positions))]
 
-    def key_values(self, name: str, width: int) -> SSAValue:
-        """The table `name` of keys, values or both as the step before left it, `kv` [context, width]."""
-        return self._argument(name, TensorType(f16 if self.kv is Format.F16 else f32, [self.context, width]))
+    def together(self, parts: Sequence[SSAValue], over: SSAValue) -> SSAValue:
+        """The rows of each sequence as one tensor again, of the type of `over`, of which nothing is left."""
+        if len(parts) == 1:
+            return parts[0]
+        for s, part in enumerate(parts):
+            over = self.add(SetRowOp(over, part, row=s), part.name_hint or "rows")
+        return over
+
+    def state(self, name: str, rows: int, width: int) -> list[SSAValue]:
+        """The table `name` of each sequence as the step before left it, f32 [rows, width]; `keep` says what this step
+        leaves."""
+        return [self._argument(each, TensorType(f32, [rows, width])) for each in self._state_names(name)]
+
+    def key_values(self, name: str, width: int) -> list[SSAValue]:
+        """The table `name` of keys, values or both of each sequence as the step before left it, `kv`
+        [context, width]."""
+        kind = TensorType(f16 if self.kv is Format.F16 else f32, [self.context, width])
+        return [self._argument(each, kind) for each in self._state_names(name)]
+
+    def _state_names(self, name: str) -> list[str]:
+        count = len(self.positions)
+        return [name] if count == 1 else [state_name(name, s) for s in range(count)]
 
     def _argument(self, name: str, type: Attribute) -> SSAValue:
         value = self.block.insert_arg(type, len(self.block.args))
@@ -74,9 +117,9 @@ class StepBuilder:
         self.states[name] = value
         return value
 
-    def keep(self, name: str, value: SSAValue) -> None:
-        """`value` is what the table `name` is after this step."""
-        self.kept[name] = value
+    def keep(self, name: str, values: Sequence[SSAValue]) -> None:
+        """`values` are what each sequence's table `name` is after this step."""
+        self.kept.update(zip(self._state_names(name), values, strict=True))
 
     def matrix(self, name: str, rows: int, cols: int, *, transposed: bool, place: Place | None = None) -> SSAValue:
         """The matrix `name` that a product reads, as the checkpoint stores it: [outputs, inputs] where `transposed`.
@@ -113,5 +156,19 @@ class StepBuilder:
         self._tables[rope, rotated] = cos, sin
         return cos, sin
 
+    def rotation_rows(self, rope: Rope, rotated: int) -> tuple[SSAValue, SSAValue] | None:
+        """The row of both tables at the position of each of a batch's sequences, f32 [sequences, rotated / 2]; none of
+        tables whose rows do not load 16 bytes at a time."""
+        if rotated // 2 % 4:
+            return None
+        found = self._table_rows.get((rope, rotated))
+        if found is None:
+            cos, sin = (RowsGatherOp(table, self.position) for table in self.rotation(rope, rotated))
+            found = self._table_rows[rope, rotated] = self.add(cos, "cos_rows"), self.add(sin, "sin_rows")
+        return found
+
     def _constant(self, source: CheckpointAttr | RopeTableAttr, type: Attribute, hint: str) -> SSAValue:
-        return self.add(ConstantOp(source, type), hint)
+        found = self._constants.get((source, type))
+        if found is None:
+            found = self._constants[source, type] = self.add(ConstantOp(source, type), hint)
+        return found

@@ -49,9 +49,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) arg_max_rows(const float *
   if (threadIdx.x == 0) {
     const int index = int(0xffffffffu - u32(key));
     out[row] = index;
-    if (row == 0 && token != nullptr) {
-      *token = index;
-      *position = *position + 1;
+    // Rows of a step that moves on are one each of its sequences.
+    if (token != nullptr) {
+      token[row] = index;
+      position[row] += 1;
     }
   }
 }

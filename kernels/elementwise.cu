@@ -172,8 +172,9 @@ extern "C" __global__ void __launch_bounds__(256) join_rows(const float *a, int 
   copy_units(b + (long long)b_pitch * row, b_width, target + a_width, y_unit, b_width, heads);
 }
 
-extern "C" __global__ void __launch_bounds__(32) advance_index(const int *x, int *y, int by) {
+extern "C" __global__ void __launch_bounds__(32) advance_index(const int *x, int *y, int by, int n) {
   let_next_start();
   wait_for_previous();
-  if (threadIdx.x == 0) *y = *x + by;
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < n) y[i] = x[i] + by;
 }

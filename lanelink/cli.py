@@ -37,7 +37,7 @@ from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
-from lanelink.lowering.runtime.backend import generate
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.phases import Phases
 from lanelink.pipeline import Schedule, lowered_form
 from lanelink.quotes import check_quotes

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import Launch, buffer_shape, table_shape
+from lanelink.dialects.launch.base import Launch, buffer_shape, index_count, table_shape
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.tgraph.attributes import RowsType
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
@@ -88,7 +88,7 @@ def _gemv_f32(op: launch.GemvF32Op) -> ValuesSpec:
 
 
 def _advance(op: launch.AdvanceOp) -> AdvanceSpec:
-    return AdvanceSpec(address(op.x), address(op.out), op.by.value.data)
+    return AdvanceSpec(address(op.x), address(op.out), op.by.value.data, index_count(op.x, op.name))
 
 
 def _gather(op: launch.GatherOp) -> GatherSpec:

@@ -111,7 +111,10 @@ def random_arguments(module: ModuleOp, rng: np.random.Generator, *, last: bool =
     sizes = static_sizes(kind)
     if len(sizes) != 1 or not _is_index(kind):
         raise InterpretationError(f"expected token ids in one dimension, of i32, got {kind}")
-    rows = sizes[0]
+    # Each of a batch's tokens is the next of a sequence of its own.
+    sequences = [k for k, mark in marks(func).items() if mark == "position"]
+    is_batch = any(static_sizes(func.body.block.args[k].type) == sizes for k in sequences)
+    rows = 1 if is_batch else sizes[0]
     # Of no dimensions numpy draws numbers, which are no arrays.
     return [np.asarray(_argument(a, rows, rng, a.index != token, last)) for a in func.body.block.args]
 
@@ -182,6 +185,8 @@ def _highest(index: SSAValue, rows: int) -> Iterator[int]:
                 yield from _highest(op.result, rows)
             case launch.AdvanceOp():
                 yield from (most - op.by.value.data for most in _highest(op.out, rows))
+            case launch.ViewOp():
+                yield from _highest(op.result, rows)
             case Launch():
                 yield from _highest_in(op, value, rows)
             case _:

@@ -34,14 +34,13 @@ from lanelink.dialects.tgraph import (
     SiluOp,
     SwigluOp,
 )
-from lanelink.dialects.tgraph.attributes import matrix
+from lanelink.dialects.tgraph.attributes import indices, matrix
 from lanelink.dialects.tgraph.step import step_io
 from lanelink.passes.fit import Fit
 from lanelink.passes.fits_layers import LAYER_FITS
-from lanelink.passes.fuse.placement import unit_of
+from lanelink.passes.fuse.placement import lands
 from lanelink.passes.fuse.views import (
     Product,
-    attention,
     from_outside,
     is_fused,
     norm,
@@ -132,9 +131,9 @@ def _qk_norm_rope(op: FusedOp) -> bool:
 def _row_in_place(op: FusedOp) -> bool:
     match op.parts:
         case [producer, SetRowOp() as landing]:
-            lands = not is_fused(producer, FusionClass.ROW_IN_PLACE) and unit_of(producer) is not None
-            own = landing.source is producer.results[0] and landing.table is not producer.results[0]
-            return lands and own and (element_of(landing.table) != f16 or _rounds(producer))
+            can = not is_fused(producer, FusionClass.ROW_IN_PLACE) and lands(producer, landing)
+            own = landing.source is producer.results[0] and landing.source.has_one_use()
+            return can and own and (element_of(landing.table) != f16 or _rounds(producer))
         case _:
             return False
 
@@ -294,9 +293,9 @@ def _advances_step(op: FusedOp) -> str | None:
     token = next(leaf for leaf in leaves if isinstance(leaf, ArgMaxOp))
     advance = next(leaf for leaf in leaves if isinstance(leaf, AdvanceOp))
     arguments = func.body.block.args
-    rows, _ = matrix(token.x, "arg_max x")
-    if rows != 1:
-        return f"expected the choice of one row's token, got {rows} rows"
+    rows, positions = indices(token.result, "arg_max result"), indices(advance.position, "advance position")
+    if rows != positions:
+        return f"expected the choice of one row's token a position, got {rows} rows and {positions} positions"
     io = step_io(func)
     if io.position is None or origin(advance.position) is not arguments[io.position] or advance.by.value.data != 1:
         return "expected the step's position advanced by one"
@@ -351,9 +350,6 @@ FITS: dict[FusionClass, Fit] = {
     ),
     FusionClass.GLU_ACT_MUL_QUANT: Fit("a gated unit and its quantize", _quantizes(_is_glu), True),
     FusionClass.GEMV_QUANT: Fit("a product by checkpoint rows and its quantize", _quantizes(_is_rows_product), True),
-    FusionClass.ATTN_OUTPUT_QUANT: Fit(
-        "an attention and its quantize", _quantizes(lambda part: attention(part) is not None), True
-    ),
     FusionClass.GEMM_BIAS: Fit("a product and its sum with a row", _gemm_bias),
     FusionClass.GEMV_NORM_EPILOGUE: Fit(
         "a product by checkpoint rows and a norm that reads it once",
@@ -380,7 +376,7 @@ FITS: dict[FusionClass, Fit] = {
     FusionClass.GEMV_GATE_UP_GLU: Fit(
         "two products of one activation by rows of one format and size, and the gated unit of them", _gated_pair
     ),
-    FusionClass.ROW_IN_PLACE: Fit("a product or a rotation and the set_row of it", _row_in_place),
+    FusionClass.ROW_IN_PLACE: Fit("what can land in rows of a table and the set_row of it", _row_in_place, True),
     **LAYER_FITS,
     FusionClass.FUSED_SAMPLING: Fit("an arg_max and an advance", _sampling, True, (_advances_step,)),
 }

@@ -30,7 +30,7 @@ from lanelink.passes.fuse.mixture import MOE_DEFERRED_FINALIZE, MOE_TOKEN_SORT, 
 from lanelink.passes.fuse.norms import NORM_THEN_ADD
 from lanelink.passes.fuse.patterns import Chain
 from lanelink.passes.fuse.placement import PART_IN_PLACE, UNITS_IN_PLACE
-from lanelink.passes.fuse.quant import GDN_OUTPUT_QUANT, ROW_WRITE_QUANT
+from lanelink.passes.fuse.quant import ATTN_OUTPUT_QUANT, GDN_OUTPUT_QUANT, ROW_WRITE_QUANT
 from lanelink.passes.fuse.views import is_fused
 
 
@@ -110,6 +110,9 @@ LAYER_FITS: dict[FusionClass, Fit] = {
     ),
     FusionClass.ROW_WRITE_QUANT: Fit(
         "the set_rows of all of a tensor's rows and the quantize of it", _is(ROW_WRITE_QUANT), True
+    ),
+    FusionClass.ATTN_OUTPUT_QUANT: Fit(
+        "an attention, or those of a batch's rows put together, and the quantize of it", _is(ATTN_OUTPUT_QUANT), True
     ),
     FusionClass.GDN_OUTPUT_QUANT: Fit("a gated delta rule and its quantize", _is(GDN_OUTPUT_QUANT), True),
     FusionClass.MOE_DEFERRED_FINALIZE: Fit(

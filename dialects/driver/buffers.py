@@ -105,7 +105,8 @@ class SliceOp(BufferOp):
 @irdl_op_definition
 class IoOp(BufferOp):
     """
-    The step's token ids or its position, i32 on the device: set before the first step, advanced by the launches.
+    The step's token ids or its position, or each of a batch's positions, i32 on the device: set before the first step,
+    advanced by the launches.
 
     Example:
     ```mlir
@@ -126,8 +127,6 @@ class IoOp(BufferOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if self.kind.data is Io.POSITION and self.size != INDEX_BYTES:
-            raise VerifyException(f"driver.io position: expected {INDEX_BYTES} bytes, got {self.size}")
         if self.size % INDEX_BYTES:
             raise VerifyException(f"driver.io {self.kind.data}: expected a multiple of 4 bytes, got {self.size}")
 

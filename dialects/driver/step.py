@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from lanelink.dialects.driver.attributes import BufferType, Io
 from lanelink.dialects.driver.buffers import INDEX_BYTES, ArenaOp, BufferOp, IoOp, ScratchOp, StateOp, buffer_of
 from lanelink.dialects.driver.launch import LaunchOp
+from lanelink.dialects.tgraph.step import state_sequence
 
 
 @irdl_op_definition
@@ -77,8 +78,9 @@ class StepOp(IRDLOperation):
     """
     One step: its buffers, its launches in order, and where its results are.
 
-    `rows`: tokens it takes, of one sequence. `context`: positions its shortest table holds; without one it keeps no
-    table. Runtimes capture it into one CUDA graph.
+    `rows`: tokens it takes, of one sequence; or one each of as many sequences, where its io position holds so many.
+    `context`: positions its shortest table holds; without one it keeps no table. Runtimes capture it into one CUDA
+    graph.
 
     Example:
     ```mlir
@@ -124,12 +126,22 @@ class StepOp(IRDLOperation):
         return last
 
     @property
+    def sequences(self) -> int:
+        """Sequences that its tokens are of."""
+        positions = self._io(Io.POSITION)
+        return positions[0].size // INDEX_BYTES if positions else 1
+
+    def _io(self, kind: Io) -> list[IoOp]:
+        return [op for op in self.body.block.ops if isinstance(op, IoOp) and op.kind.data is kind]
+
+    @property
     def _where(self) -> str:
         return f"driver.step @{self.sym_name.data}"
 
     def verify_(self) -> None:
         rows = self.rows.value.data
-        if rows < 1 or (self.context is not None and self.context.value.data < rows):
+        least = rows if self.sequences == 1 else 1
+        if rows < 1 or (self.context is not None and self.context.value.data < least):
             context = "none" if self.context is None else self.context.value.data
             raise VerifyException(f"{self._where}: expected rows of 1 to the context, got {rows} and {context}")
         for op in self.body.block.ops:
@@ -181,10 +193,26 @@ class StepOp(IRDLOperation):
                 raise VerifyException(f"{self._where}: expected at most one {what}, got {times}")
 
     def _verify_io(self, rows: int) -> None:
-        tokens = [op for op in self.body.block.ops if isinstance(op, IoOp) and op.kind.data is Io.TOKEN]
+        tokens = self._io(Io.TOKEN)
         if len(tokens) != 1 or tokens[0].size != INDEX_BYTES * rows:
             got = f"{tokens[0].size} bytes" if tokens else "none"
             raise VerifyException(f"{self._where}: expected an io token of {INDEX_BYTES * rows} bytes, got {got}")
+        if self.sequences not in (1, rows):
+            raise VerifyException(
+                f"{self._where}: expected an io position of {INDEX_BYTES} bytes, or of {INDEX_BYTES * rows}, "
+                f"one a row, got {INDEX_BYTES * self.sequences} bytes"
+            )
+        self._verify_sequences()
+
+    def _verify_sequences(self) -> None:
+        """What a batch calls a state says whose it is."""
+        if self.sequences == 1:
+            return
+        for op in self.body.block.ops:
+            if isinstance(op, StateOp) and (state_sequence(op.state.data) or 0) >= self.sequences:
+                raise VerifyException(
+                    f"{self._where}: expected a state of a sequence below {self.sequences}, got '{op.state.data}'"
+                )
 
     def _verify_results(self, rows: int) -> None:
         result = self.result

@@ -343,6 +343,14 @@ def check_index(value: SSAValue | None, what: str, count: int = 1) -> None:
         raise VerifyException(f"{what}: expected memref<{count}xi32>, got {value.type}")
 
 
+def index_count(value: SSAValue, what: str) -> int:
+    """The number of indices of a static memref<Nxi32>."""
+    kind = value.type
+    if not is_memref(kind) or kind.element_type != i32 or len(kind.get_shape()) != 1 or kind.get_shape()[0] < 1:
+        raise VerifyException(f"{what}: expected a static memref<Nxi32>, got {kind}")
+    return kind.get_shape()[0]
+
+
 def check_results(op: str, out: SSAValue | None, quant: SSAValue | None, shape: tuple[int, int]) -> None:
     """Checks the f32 and the quantized form of a result of `shape`: at least one, each of that shape."""
     if out is None and quant is None:

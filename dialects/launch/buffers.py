@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, f32, i64
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, f32, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
@@ -12,7 +12,15 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.launch.base import Launch, LeafLaunch, buffer_shape, check, covers_attr, parse_covers
+from lanelink.dialects.launch.base import (
+    Launch,
+    LeafLaunch,
+    buffer_shape,
+    check,
+    covers_attr,
+    index_count,
+    parse_covers,
+)
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
@@ -83,11 +91,12 @@ class AllocOp(IRDLOperation):
 @irdl_op_definition
 class ViewOp(Launch):
     """
-    Names the range of `x` from `offset` values on; nothing runs.
+    Names the range of `x` from `offset` values on, or of indices from number `offset` on; nothing runs.
 
     Example:
     ```mlir
     %v = launch.view %x offset 128 covers [4] : memref<3x128xf32> -> memref<1x128xf32>
+    %p = launch.view %positions offset 2 covers [5] : memref<3xi32> -> memref<1xi32>
     ```
     """
 
@@ -133,9 +142,9 @@ class ViewOp(Launch):
         return op
 
     def verify_(self) -> None:
-        rows, width = buffer_shape(self.x, "launch.view x")
-        taken_rows, taken_width = buffer_shape(self.result, "launch.view result")
-        held, taken, offset = rows * width, taken_rows * taken_width, self.offset.value.data
+        count = index_count if is_memref(self.x.type) and self.x.type.element_type == i32 else _value_count
+        held, taken = count(self.x, "launch.view x"), count(self.result, "launch.view result")
+        offset = self.offset.value.data
         if taken > held:
             raise VerifyException(f"launch.view result: expected at most x's {held} values, got {taken}")
         if not 0 <= offset <= held - taken:
@@ -163,6 +172,11 @@ class CopyOp(LeafLaunch):
     def verify_(self) -> None:
         buffer_bytes(self.x.type, "launch.copy x")
         check("launch.copy out", self.x.type, self.out.type)
+
+
+def _value_count(value: SSAValue, what: str) -> int:
+    rows, width = buffer_shape(value, what)
+    return rows * width
 
 
 def _is_values(kind: Attribute) -> bool:

@@ -9,7 +9,15 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.launch.base import LeafLaunch, Placed, buffer_shape, check, check_index, table_shape
+from lanelink.dialects.launch.base import (
+    LeafLaunch,
+    Placed,
+    buffer_shape,
+    check,
+    check_index,
+    index_count,
+    table_shape,
+)
 from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph.attributes import RowsType, check_number
 
@@ -116,7 +124,7 @@ class SliceOp(LeafLaunch):
 class ArgMaxOp(LeafLaunch):
     """
     The lowest index of each row's largest value. With `token` and `position` it also moves the step on, on the device:
-    token := the index, position := position + 1.
+    token := the index, position := position + 1, of the one sequence or of a batch's each for itself.
 
     Example:
     ```mlir
@@ -140,16 +148,14 @@ class ArgMaxOp(LeafLaunch):
         check_index(self.out, "launch.arg_max out", rows)
         if (self.token is None) != (self.position is None):
             raise VerifyException("launch.arg_max: expected token and position together, got one without the other")
-        if self.token is not None:
-            check("launch.arg_max rows of a step that advances", 1, rows)
-        check_index(self.token, "launch.arg_max token")
-        check_index(self.position, "launch.arg_max position")
+        check_index(self.token, "launch.arg_max token", rows)
+        check_index(self.position, "launch.arg_max position", rows)
 
 
 @irdl_op_definition
 class AdvanceOp(LeafLaunch):
     """
-    out := position + by.
+    out := position + by, of one position or of several.
 
     Example:
     ```mlir
@@ -166,5 +172,4 @@ class AdvanceOp(LeafLaunch):
     def verify_(self) -> None:
         if self.by.value.data < 1:
             raise VerifyException(f"launch.advance by: expected at least 1, got {self.by.value.data}")
-        check_index(self.x, "launch.advance x")
-        check_index(self.out, "launch.advance out")
+        check_index(self.out, "launch.advance out", index_count(self.x, "launch.advance x"))

@@ -44,7 +44,7 @@ class ArgMaxOp(LiftedOp):
 @irdl_op_definition
 class AdvanceOp(LiftedOp):
     """
-    A position moved on by a step's rows, on the device.
+    Positions moved on by a step's rows, on the device: its sequence's, or each of a batch's.
 
     Example:
     ```mlir
@@ -67,5 +67,4 @@ class AdvanceOp(LiftedOp):
         by = self.by.value.data
         if not 1 <= by <= _LARGEST_POSITION:
             raise VerifyException(f"advance by: expected 1 to {_LARGEST_POSITION}, got {by}")
-        same("advance position", 1, indices(self.position, "advance position"))
-        same("advance result", 1, indices(self.result, "advance result"))
+        same("advance result", indices(self.position, "advance position"), indices(self.result, "advance result"))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, f32
+from xdsl.dialects.builtin import I64, IntegerAttr, TensorType, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.shaped import element_of
-from lanelink.dialects.tgraph.attributes import element_count, matrix, positive, same, state_table
+from lanelink.dialects.tgraph.attributes import element_count, indices, matrix, positive, same, state_table
 from lanelink.dialects.tgraph.lifted import LiftedOp, int_attr
 
 
 @irdl_op_definition
 class ViewOp(LiftedOp):
     """
-    The contiguous range of values from `offset` on, under the result's shape; no copy.
+    The contiguous range of values from `offset` on, under the result's shape; no copy. Of indices, such as a batch's
+    positions, so many from number `offset` on.
 
     Example:
     ```mlir
     %r = tgraph.view %x offset 128 : tensor<3x128xf32> -> tensor<1x128xf32>
+    %p = tgraph.view %positions offset 2 : tensor<3xi32> -> tensor<1xi32>
     ```
     """
 
@@ -35,8 +37,9 @@ class ViewOp(LiftedOp):
         super().__init__(operands=[x], properties={"offset": int_attr(offset)}, result_types=[type])
 
     def verify_(self) -> None:
-        matrix(self.x, "view x")
-        matrix(self.result, "view result")
+        check = indices if element_of(self.x) == i32 else matrix
+        check(self.x, "view x")
+        check(self.result, "view result")
         held, taken = element_count(self.x.type), element_count(self.result.type)
         if taken > held:
             raise VerifyException(f"view result: expected at most x's {held} values, got {taken}")

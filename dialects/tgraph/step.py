@@ -1,13 +1,15 @@
 """
 The step function: what its arguments and results are to the decoding loop, and what must hold of it as a whole.
 
-Argument attributes: `tgraph.token` (token ids, tensor<Rxi32>), `tgraph.position` (tensor<1xi32>), `tgraph.state =
-"name"` (a table that outlives the step). Result attributes: `tgraph.carry = N` says the result is argument N of the
-next step; `tgraph.logits` marks the logits.
+Argument attributes: `tgraph.token` (token ids, tensor<Rxi32>), `tgraph.position` (tensor<1xi32>; of a batch, a row of
+each of S sequences, tensor<Sxi32>), `tgraph.state = "name"` (a table that outlives the step; of sequence s of a batch,
+"sequences.s.name"). Result attributes: `tgraph.carry = N` says the result is argument N of the next step;
+`tgraph.logits` marks the logits.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -37,6 +39,8 @@ TOKEN, POSITION, STATE, CARRY, LOGITS = (
     "tgraph.logits",
 )
 
+_OF_SEQUENCE = re.compile(r"sequences\.(0|[1-9][0-9]{0,8})\..")
+
 
 @dataclass(frozen=True)
 class StepIo:
@@ -50,6 +54,19 @@ class StepIo:
     """Result number → the argument it becomes at the next step."""
     logits: int | None
     """The result that holds the logits."""
+    sequences: int
+    """Sequences that its tokens are of: all of one, or each the next of one with a position of its own."""
+
+
+def state_name(name: str, sequence: int) -> str:
+    """What a batch calls the state `name` of one of its sequences."""
+    return f"sequences.{sequence}.{name}"
+
+
+def state_sequence(state: str) -> int | None:
+    """The sequence of a batch that a state of this name is of, where the name says so."""
+    found = _OF_SEQUENCE.match(state)
+    return None if found is None else int(found[1])
 
 
 def is_step(func: FuncOp) -> bool:
@@ -73,7 +90,7 @@ def step_io(func: FuncOp) -> StepIo:
         raise VerifyException(
             f"{where}: expected one {TOKEN} argument and at most one {POSITION}, got {len(tokens)} and {len(positions)}"
         )
-    _check_indices(func, where, tokens[0], positions)
+    sequences = _check_indices(func, where, tokens[0], positions)
     logits = _marked(func.res_attrs, LOGITS)
     if len(logits) > 1:
         raise VerifyException(f"{where}: expected at most one {LOGITS} result, got {len(logits)}")
@@ -87,6 +104,10 @@ def step_io(func: FuncOp) -> StepIo:
         if not name.data.isascii():
             # xDSL would read it back from text as bytes.
             raise VerifyException(f"{where} argument {k}: expected {STATE} to be a name in ASCII, got {name.data!r}")
+        if sequences > 1 and (state_sequence(name.data) or 0) >= sequences:
+            raise VerifyException(
+                f"{where} argument {k}: expected {STATE} of a sequence below {sequences}, got '{name.data}'"
+            )
         states[k] = name.data
     return StepIo(
         token=tokens[0],
@@ -94,18 +115,23 @@ def step_io(func: FuncOp) -> StepIo:
         states=states,
         carries=_carries(func, where, states),
         logits=logits[0] if logits else None,
+        sequences=sequences,
     )
 
 
-def _check_indices(func: FuncOp, where: str, token: int, positions: list[int]) -> None:
-    """Checks that token ids are tensor<Nxi32> and a position tensor<1xi32>."""
+def _check_indices(func: FuncOp, where: str, token: int, positions: list[int]) -> int:
+    """Checks that token ids are tensor<Nxi32> and positions tensor<1xi32> or as many; the number of sequences."""
     inputs = func.function_type.inputs.data
     shape = static_shape(inputs[token], i32)
     if shape is None or len(shape) != 1:
         raise VerifyException(f"{where} argument {token}: expected {TOKEN} to be tensor<Nxi32>, got {inputs[token]}")
+    sequences = 1
     for k in positions:
-        if inputs[k] != INDEX:
-            raise VerifyException(f"{where} argument {k}: expected {POSITION} to be {INDEX}, got {inputs[k]}")
+        if inputs[k] not in (INDEX, inputs[token]):
+            batch = "" if inputs[token] == INDEX else f" or {inputs[token]}, one a token"
+            raise VerifyException(f"{where} argument {k}: expected {POSITION} to be {INDEX}{batch}, got {inputs[k]}")
+        sequences = 1 if inputs[k] == INDEX else shape[0]
+    return sequences
 
 
 def _carries(func: FuncOp, where: str, states: dict[int, str]) -> dict[int, int]:

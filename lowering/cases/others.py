@@ -73,9 +73,10 @@ def arg_max(m: int, n: int, ties: bool = False, nan: bool = False, advance: bool
     b.results.append(ExactResult("out", found))
     spec = ArgMaxSpec(b.rows("x", x, gap=3), n, m, Address("out"))
     if advance:
-        spec = replace(spec, advance=Advance(b.index("token", -7), b.index("position", 41)))
-        b.results.append(ExactResult("token", found[:1]))
-        b.results.append(ExactResult("position", np.array([42], np.int32)))
+        before = np.arange(41, 41 + m, dtype=np.int32)
+        spec = replace(spec, advance=Advance(b.put("token", np.full(m, -7, np.int32)), b.put("position", before)))
+        b.results.append(ExactResult("token", found))
+        b.results.append(ExactResult("position", before + 1))
     return b.done(f"arg_max {m}x{n} ties {ties} nan {nan} advance {advance}", spec)
 
 
@@ -185,12 +186,13 @@ def head_slice(m: int, units: int, every: int, start: int, width: int, seed: int
     return b.done(f"slice {m} rows, {start}+{width} of {units}x{every}", spec)
 
 
-def advance(by: int = 1, seed: int = 0) -> Case:
-    """An index moved on."""
+def advance(by: int = 1, count: int = 1, seed: int = 0) -> Case:
+    """Indices moved on."""
     b = Builder(seed)
-    spec = AdvanceSpec(b.index("x", 9), b.index("y", 5), by)
-    b.results.append(ExactResult("y", np.array([9 + by], np.int32)))
-    return b.done(f"advance by {by}", spec)
+    before = np.arange(9, 9 + count, dtype=np.int32)
+    spec = AdvanceSpec(b.put("x", before), b.put("y", np.full(count, 5, np.int32)), by, count)
+    b.results.append(ExactResult("y", before + by))
+    return b.done(f"advance {count} by {by}", spec)
 
 
 def stream(words: int, seed: int = 0) -> Case:

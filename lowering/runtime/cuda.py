@@ -15,7 +15,7 @@ import numpy.typing as npt
 from lanelink.dialects.driver import PlanesAttr
 from lanelink.lowering.parameters import pack_block
 from lanelink.lowering.repack import plane_layout
-from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, check_step
+from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, Positions, check_sequence, check_step
 from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, GpuMissing, Handle, gpu_missing
 from lanelink.lowering.runtime.cuda_checks import (
     DEFAULT_SHARED,
@@ -67,7 +67,7 @@ class CudaBackend:
         except BaseException:
             self.close()
             raise
-        self._position = 0
+        self._positions = Positions(self.shape)
         self._ran = False
 
     def _open(self, loader: Loader) -> None:
@@ -151,33 +151,36 @@ class CudaBackend:
     # Backend
 
     @property
-    def position(self) -> int:
+    def positions(self) -> tuple[int, ...]:
         """As in `Backend`."""
-        return self._position
+        return tuple(self._positions.at)
 
-    def reset(self) -> None:
+    def reset(self, sequence: int | None = None) -> None:
         """As in `Backend`."""
         self._check_open()
+        if sequence is None:
+            self._ran = False
+        else:
+            check_sequence(self.shape, sequence, self.plan.states)
         with self._api.current():
-            self._zero()
-        self._position = 0
-        self._ran = False
+            self._zero(sequence)
+        self._positions.reset(sequence)
 
     def step(self, token: int | Sequence[int] | None = None) -> None:
         """As in `Backend`."""
         self._check_open()
-        ids = check_step(self.shape, token, self._position, carried=self._ran and self.plan.carries_token)
+        ids = check_step(self.shape, token, self._positions.at, carried=self._ran and self.plan.carries_token)
         with self._api.current():
             if ids is not None:
                 self._api.upload_async(self._address(self.plan.token), ids.ctypes.data, ids.nbytes, self._stream)
             self._api.replay(self._graph, self._stream)
-        self._position += self.shape.rows
+        self._positions.advance()
         self._ran = True
 
-    def decode(self, count: int) -> Iterator[int]:
-        """As in `Backend`; up to `AHEAD` steps ahead of the ids given, which `position` counts too."""
+    def decode(self, count: int) -> Iterator[Ids]:
+        """As in `Backend`; up to `AHEAD` steps ahead of the ids given, which `positions` counts too."""
         context = self.shape.context
-        fit = count if context is None else max(0, min(count, context - self._position))
+        fit = count if context is None else max(0, min(count, context - max(self._positions.at)))
         waiting: deque[int] = deque()
         for k in range(fit):
             self._step_into(k % AHEAD)
@@ -302,15 +305,15 @@ class CudaBackend:
             self._api.download_async(self._slots[slot], self._address(place), place.bytes, self._stream)
             self._api.record(self._events[slot], self._stream)
 
-    def _wait_for(self, slot: int) -> int:
+    def _wait_for(self, slot: int) -> Ids:
         with self._api.current():
             self._api.wait(self._events[slot])
-        return ctypes.c_int32.from_address(self._slots[slot]).value
+        held = (ctypes.c_int32 * self.shape.rows).from_address(self._slots[slot])
+        return np.array(held, np.int32)
 
-    def _zero(self) -> None:
-        for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
-            if buffer.memory.zeroed:
-                self._api.zero_async(address, buffer.bytes, self._stream)
+    def _zero(self, sequence: int | None = None) -> None:
+        for place in self.plan.zeroed(sequence):
+            self._api.zero_async(self._address(place), place.bytes, self._stream)
 
     def _address(self, place: Place) -> int:
         return self._buffers[place.buffer] + place.offset

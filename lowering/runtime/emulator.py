@@ -8,7 +8,15 @@ import numpy as np
 
 from lanelink.lowering.emulator import Emulator, EmulatorError, Entry
 from lanelink.lowering.parameters import pack_each
-from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, check_step, decode_by_steps
+from lanelink.lowering.runtime.backend import (
+    BackendError,
+    Ids,
+    Logits,
+    Positions,
+    check_sequence,
+    check_step,
+    decode_by_steps,
+)
 from lanelink.lowering.runtime.loader import Loader
 from lanelink.lowering.runtime.plan import Memory, Place, Plan, PlanLaunch
 from lanelink.lowering.selection.calls import Address
@@ -37,25 +45,28 @@ class EmulatorBackend:
         self._launches = [
             (launch, entries[launch.module, launch.entry], self._pack(launch)) for launch in plan.launches
         ]
+        self._positions = Positions(self.shape)
         self.reset()
 
     @property
-    def position(self) -> int:
+    def positions(self) -> tuple[int, ...]:
         """As in `Backend`."""
-        return self._position
+        return tuple(self._positions.at)
 
-    def reset(self) -> None:
+    def reset(self, sequence: int | None = None) -> None:
         """As in `Backend`."""
-        for buffer, address in zip(self.plan.buffers, self._buffers, strict=True):
-            if buffer.memory.zeroed:
-                self._emulator.write(address, bytes(buffer.bytes))
-        self._position = 0
-        self._ran = False
+        if sequence is None:
+            self._ran = False
+        else:
+            check_sequence(self.shape, sequence, self.plan.states)
+        for place in self.plan.zeroed(sequence):
+            self._emulator.write(self._address(place), bytes(place.bytes))
+        self._positions.reset(sequence)
 
     def step(self, token: int | Sequence[int] | None = None) -> None:
         """As in `Backend`."""
         carried = self._ran and self.plan.carries_token
-        ids = check_step(self.shape, token, self._position, carried=carried)
+        ids = check_step(self.shape, token, self._positions.at, carried=carried)
         if ids is not None:
             self._emulator.write(self._address(self.plan.token), ids)
         for launch, entry, arguments in self._launches:
@@ -64,10 +75,10 @@ class EmulatorBackend:
                 self._emulator.launch(entry, *sizes, arguments, together=launch.together)
             except EmulatorError as error:
                 raise BackendError(f"emulator: launch {launch.label} of ops {list(launch.covers)}: {error}") from error
-        self._position += self.shape.rows
+        self._positions.advance()
         self._ran = True
 
-    def decode(self, count: int) -> Iterator[int]:
+    def decode(self, count: int) -> Iterator[Ids]:
         """As in `Backend`."""
         return decode_by_steps(self, count)
 
@@ -83,11 +94,11 @@ class EmulatorBackend:
             raise BackendError("logits: expected a step that returns logits to have run, got none")
         return np.frombuffer(self._read(self.plan.logits), np.float32).reshape(self.shape.rows, -1)
 
-    def device_position(self) -> int | None:
-        """The position as the device holds it, None where the step has none."""
+    def device_positions(self) -> tuple[int, ...] | None:
+        """The position of each sequence as the device holds it, None where the step has none."""
         if self.plan.position is None:
             return None
-        return int(np.frombuffer(self._read(self.plan.position), np.int32)[0])
+        return tuple(np.frombuffer(self._read(self.plan.position), np.int32).tolist())
 
     def read_buffer(self, memory: Memory, name: str) -> bytes:
         """The bytes of one of the plan's buffers, by what it is for and its name."""

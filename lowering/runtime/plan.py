@@ -11,12 +11,12 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects import driver
-from lanelink.dialects.driver.buffers import buffer_of
+from lanelink.dialects.driver.buffers import INDEX_BYTES, buffer_of
 from lanelink.dialects.driver.launch import Extent
 from lanelink.dialects.tgraph.attributes import RopeTableAttr
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.lowering.repack import plane_layout
-from lanelink.lowering.runtime.backend import StepShape
+from lanelink.lowering.runtime.backend import StepShape, is_of
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null
 
 
@@ -111,6 +111,23 @@ class Plan:
         return sum(b.bytes for b in self.buffers if b.memory is memory)
 
     @property
+    def states(self) -> list[str]:
+        """The names of its states."""
+        return [b.name for b in self.buffers if b.memory is Memory.STATE]
+
+    def zeroed(self, sequence: int | None = None) -> Iterator[Place]:
+        """What is zero at the start of one of its sequences, or of all."""
+        for k, buffer in enumerate(self.buffers):
+            if sequence is None or self.shape.sequences == 1:
+                wanted = buffer.memory.zeroed
+            else:
+                wanted = buffer.memory is Memory.STATE and is_of(buffer.name, sequence)
+                if buffer.memory is Memory.POSITION:
+                    yield Place(k, INDEX_BYTES * sequence, INDEX_BYTES)
+            if wanted:
+                yield Place(k, 0, buffer.bytes)
+
+    @property
     def carries_token(self) -> bool:
         """Whether a step leaves the next one's token where it reads it."""
         return self.chosen == self.token
@@ -153,7 +170,7 @@ class _PlanReader:
             position=next(self._io(Memory.POSITION), None),
             chosen=chosen,
             logits=logits,
-            shape=StepShape(rows, context, vocabulary),
+            shape=StepShape(rows, context, vocabulary, self.step.sequences),
         )
 
     def _io(self, memory: Memory) -> Iterator[Place]:

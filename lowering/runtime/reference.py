@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -15,7 +16,17 @@ from lanelink.dialects.tgraph.step import step_function, step_io
 from lanelink.dialects.tgraph.tables import SetRowOp
 from lanelink.lowering.interpreters.lifted import shape_of
 from lanelink.lowering.interpreters.reference import StepInterpreter, zero_inputs
-from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, StepShape, check_step, decode_by_steps
+from lanelink.lowering.runtime.backend import (
+    BackendError,
+    Ids,
+    Logits,
+    Positions,
+    StepShape,
+    check_sequence,
+    check_step,
+    decode_by_steps,
+    is_of,
+)
 from lanelink.lowering.weights import Constants
 
 
@@ -35,31 +46,46 @@ class ReferenceBackend:
         self._interpreter = StepInterpreter(module, constants, func)
         # The chosen ids: what becomes the next step's token, else the one result of that argument's type.
         self._chosen = _chosen_result(func, self._io.token, self._io.carries)
+        self._positions = Positions(self.shape)
         self.reset()
 
     @property
-    def position(self) -> int:
+    def positions(self) -> tuple[int, ...]:
         """As in `Backend`."""
-        return self._position
+        return tuple(self._positions.at)
 
-    def reset(self) -> None:
+    def reset(self, sequence: int | None = None) -> None:
         """As in `Backend`."""
-        self._inputs = zero_inputs(self._interpreter.func)
-        self._results: list[npt.NDArray[Any]] = []
-        self._position = 0
+        if sequence is None:
+            self._inputs = zero_inputs(self._interpreter.func)
+            self._results: list[npt.NDArray[Any]] = []
+        else:
+            self._reset(sequence)
+        self._positions.reset(sequence)
+
+    def _reset(self, sequence: int) -> None:
+        states, position = self._io.states, self._io.position
+        check_sequence(self.shape, sequence, states.values())
+        for argument, name in states.items():
+            if is_of(name, sequence):
+                self._inputs[argument] = np.zeros_like(self._inputs[argument])
+        if position is not None:
+            moved = self._inputs[position].copy()
+            moved[sequence] = 0
+            self._inputs[position] = moved
 
     def step(self, token: int | Sequence[int] | None = None) -> None:
         """As in `Backend`."""
         carried = bool(self._results) and self._io.token in self._io.carries.values()
-        ids = check_step(self.shape, token, self._position, carried=carried)
+        ids = check_step(self.shape, token, self._positions.at, carried=carried)
         if ids is not None:
             self._inputs[self._io.token] = ids
         self._results = self._interpreter.run(self._inputs)
         for result, argument in self._io.carries.items():
             self._inputs[argument] = self._results[result]
-        self._position += self.shape.rows
+        self._positions.advance()
 
-    def decode(self, count: int) -> Iterator[int]:
+    def decode(self, count: int) -> Iterator[Ids]:
         """As in `Backend`."""
         return decode_by_steps(self, count)
 
@@ -88,7 +114,7 @@ def step_shape(func: FuncOp) -> StepShape:
     io = step_io(func)
     rows = shape_of(func.function_type.inputs.data[io.token])[0]
     vocabulary = None if io.logits is None else shape_of(func.function_type.outputs.data[io.logits])[-1]
-    return StepShape(rows, min(_table_rows(func), default=None), vocabulary)
+    return StepShape(rows, min(_table_rows(func), default=None), vocabulary, io.sequences)
 
 
 def _table_rows(func: FuncOp) -> Iterator[int]:

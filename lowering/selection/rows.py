@@ -163,9 +163,11 @@ def arg_max(spec: ArgMaxSpec, chip: Chip) -> KernelCall:
 
 
 def advance(spec: AdvanceSpec, chip: Chip) -> KernelCall:
-    """The call that moves an index on."""
+    """The call that moves indices on."""
     require(spec.by >= 1, "advance", "at least 1", spec.by)
-    return KernelCall("elementwise", "advance_index", (1, 1, 1), (32, 1, 1), 0, (spec.x, spec.y, I32(spec.by)))
+    require(spec.count >= 1, "advance indices", "at least 1", spec.count)
+    grid, arguments = (-(-spec.count // 32), 1, 1), (spec.x, spec.y, I32(spec.by), I32(spec.count))
+    return KernelCall("elementwise", "advance_index", grid, (32, 1, 1), 0, arguments)
 
 
 __all__ = ["advance", "arg_max", "copy", "copy_grid", "gather", "norm", "rope", "row_threads"]

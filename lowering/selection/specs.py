@@ -181,7 +181,7 @@ class RopeSpec:
 
 @dataclass(frozen=True)
 class Advance:
-    """token := the index found for row 0; position := position + 1; both device i32."""
+    """token := the index found; position := position + 1; both device i32 [m], one a row."""
 
     token: Address
     position: Address
@@ -266,11 +266,12 @@ class CopySpec:
 
 @dataclass(frozen=True)
 class AdvanceSpec:
-    """y := x + by, one device i32 each; y may be x."""
+    """y := x + by, device i32 [count]; y may be x."""
 
     x: Address
     y: Address
     by: int
+    count: int = 1
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ def _conv_silu_l2norm(op: Operation) -> Parts | None:
 class Convolution:
     """A member of conv_parts: a convolution with silu."""
 
-    form: tuple[int, int]
-    """Rows and taps."""
+    form: tuple[int, int, int | None]
+    """Rows and taps; of a row of a tensor, a batch's, which."""
     norm: tuple[object, object] | None
     """Width and eps of its heads' l2 norm."""
 
@@ -66,11 +66,18 @@ def convolution(op: object) -> Convolution | None:
         return None
     rows, _ = matrix(first.x, "causal_conv x")
     _, taps = matrix(first.weight, "causal_conv weight")
-    return Convolution((rows, taps), (last.cols, last.eps) if isinstance(last, L2NormOp) else None)
+    form = rows, taps, _row_of(from_outside(first.x, op))
+    return Convolution(form, (last.cols, last.eps) if isinstance(last, L2NormOp) else None)
+
+
+def _row_of(x: SSAValue) -> int | None:
+    """Which of a tensor's rows x is, where it is a view of one."""
+    view = x.owner
+    return view.offset.value.data // matrix(x, "view")[1] if isinstance(view, ViewOp) else None
 
 
 def _form(op: Operation) -> Hashable | None:
-    """Convolutions with silu of as many rows and taps."""
+    """Convolutions with silu of as many rows and taps; of a batch, of one sequence's row."""
     found = convolution(op)
     return None if found is None else found.form
 

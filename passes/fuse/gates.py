@@ -6,7 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lanelink.dialects.tgraph import ElementwiseOp, FusedOp, FusionClass, GeluOp, SigmoidOp, SiluOp
 from lanelink.passes.fuse.patterns import Chain, Parts
-from lanelink.passes.fuse.row_sets import row_sets
+from lanelink.passes.fuse.row_sets import attended_rows
 from lanelink.passes.fuse.views import attention, from_outside, is_fused, is_read_once
 
 
@@ -23,11 +23,8 @@ def _attn_output_gate(op: Operation) -> Parts | None:
         return None
     if (one := attention(value.owner)) is not None:
         return one, op
-    sets = row_sets(value)
-    if sets is None:
-        return None
-    each = [a for s in sets if (a := attention(s.source.owner)) is not None and is_read_once(s.source)]
-    return (*each, *sets, op) if len(each) == len(sets) else None
+    rows = attended_rows(value)
+    return None if rows is None else (*rows, op)
 
 
 def _gated(op: FusedOp) -> SSAValue | None:

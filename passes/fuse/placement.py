@@ -11,6 +11,7 @@ from lanelink.dialects.tgraph import (
     AttentionOp,
     FusedRowOp,
     FusionClass,
+    GatedDeltaOp,
     HeadMatmulOp,
     HeadSliceOp,
     JoinOp,
@@ -22,19 +23,23 @@ from lanelink.dialects.tgraph import (
 from lanelink.dialects.tgraph.attributes import matrix
 from lanelink.passes.fuse.build import Part
 from lanelink.passes.fuse.patterns import Chain, Parts
-from lanelink.passes.fuse.views import is_fused, is_read_once, product, rotation
+from lanelink.passes.fuse.row_sets import sets_every_row
+from lanelink.passes.fuse.views import attention, is_fused, is_read_once, product, rotation
 
 
 def _row_in_place(op: Operation) -> Parts | None:
     """
-    A product, a rotation, a product a head, a mixture or a join, then the set_row that alone reads it, into a table
-    that nothing else reads: the rows land without a copy of the table.
+    A product, a rotation, a product a head, a mixture or a join, or into a fixed row an attention or a delta rule, then
+    the set_row that alone reads it, into a table that nothing else reads: the rows land without a copy of the table.
+    Of a batch's rows, each put into its own, something else may read the tensor they begin from.
     """
-    if not isinstance(op, SetRowOp) or not is_read_once(op.source) or not is_read_once(op.table):
+    if not isinstance(op, SetRowOp) or not is_read_once(op.source):
         return None
     source = op.source.owner
     # A norm is left to the fold with the product before it.
-    return (source, op) if isinstance(source, Part) and unit_of(source) is not None and not _is_norm(source) else None
+    if not isinstance(source, Part) or not lands(source, op) or _is_norm(source):
+        return None
+    return (source, op) if is_read_once(op.table) or sets_every_row(op) else None
 
 
 def _part_in_place(op: Operation) -> Parts | None:
@@ -120,6 +125,13 @@ def unit_of(op: Part) -> int | None:
         return matrix(op.result, "join result")[1] // op.heads.value.data
     turn = rotation(op)
     return None if turn is None else turn.head[0]
+
+
+def lands(op: Part, landing: SetRowOp) -> bool:
+    """Whether an op's launch can store its result where a set_row puts it."""
+    if unit_of(op) is not None:
+        return True
+    return landing.row is not None and (attention(op) is not None or isinstance(op, GatedDeltaOp))
 
 
 def _is_norm(op: Part) -> bool:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from lanelink.dialects.tgraph import ElementwiseOp, FusionClass, GatedDeltaOp, QuantizeOp, SwigluOp
 from lanelink.passes.fuse.build import Part
 from lanelink.passes.fuse.patterns import Chain, Parts
-from lanelink.passes.fuse.row_sets import row_sets
+from lanelink.passes.fuse.row_sets import attended_rows, row_sets
 from lanelink.passes.fuse.views import attention, is_fused, last_result, row_norm, rows_product
 
 
@@ -30,6 +30,18 @@ def _is_norm(op: Part) -> bool:
     return row_norm(op.parts[-1] if is_fused(op, FusionClass.PART_IN_PLACE) else op) is not None
 
 
+def _attn_output_quant(op: Operation) -> Parts | None:
+    """
+    An attention, then the quantize of its result, whatever else reads that. Of a batch: each sequence's attention and
+    the set_row that alone reads it and puts it into its row, then the quantize of all rows.
+    """
+    if not isinstance(op, QuantizeOp):
+        return None
+    one = attention(last_result(op.x))
+    rows = (one,) if one is not None else attended_rows(op.x)
+    return None if rows is None else (*rows, op)
+
+
 def _row_write_quant(op: Operation) -> Parts | None:
     """The set_rows that put a tensor together row by row, from its first row to its last, then its quantize."""
     if not isinstance(op, QuantizeOp):
@@ -42,7 +54,7 @@ NORM_QUANT = _quantized(FusionClass.NORM_QUANT, _is_norm)
 ADD_NORM_QUANT = _quantized(
     FusionClass.ADD_NORM_QUANT, lambda op: is_fused(op, FusionClass.ADD_NORM, FusionClass.NORM_THEN_ADD)
 )
-ATTN_OUTPUT_QUANT = _quantized(FusionClass.ATTN_OUTPUT_QUANT, lambda op: attention(op) is not None)
+ATTN_OUTPUT_QUANT = Chain(FusionClass.ATTN_OUTPUT_QUANT, _attn_output_quant)
 GDN_OUTPUT_QUANT = _quantized(FusionClass.GDN_OUTPUT_QUANT, lambda op: isinstance(op, GatedDeltaOp))
 GEMV_QUANT = _quantized(FusionClass.GEMV_QUANT, lambda op: rows_product(op) is not None)
 ELEMENTWISE_QUANT = _quantized(FusionClass.ELEMENTWISE_QUANT, lambda op: isinstance(op, ElementwiseOp))

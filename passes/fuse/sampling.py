@@ -13,10 +13,13 @@ from lanelink.passes.fuse.patterns import Group, Parts
 
 
 def _choice(op: Operation) -> Hashable | None:
-    """The choice of one row's token, and the position's advance by that row; both results are kept."""
+    """
+    The choice of every row's token, and the advance by that row of as many positions: those of the one sequence, or of
+    a batch's. Both results are kept.
+    """
     if isinstance(op, ArgMaxOp):
-        return True if indices(op.result, "arg_max result") == 1 else None
-    return True if isinstance(op, AdvanceOp) and op.by.value.data == 1 else None
+        return indices(op.result, "arg_max result")
+    return indices(op.position, "advance position") if isinstance(op, AdvanceOp) and op.by.value.data == 1 else None
 
 
 def _other_half(members: Parts, op: Part) -> bool:

@@ -43,11 +43,13 @@ WALKS: tuple[Walk, ...] = (
         MOE_TOKEN_SORT,
         GDN_GATING,
     ),
-    # What is read in place; gated units, met before the quantize that reads them; a mixture with its shared expert,
-    # whose sum is theirs before it is the residual sum of the norm that reads it.
+    # What is read in place; gated units, met before the quantize that reads them; a batch's attentions, before each
+    # lands in place; a mixture with its shared expert, whose sum is theirs before it is the residual sum of the norm
+    # that reads it.
     (
         PART_IN_PLACE,
         ATTN_OUTPUT_GATE,
+        ATTN_OUTPUT_QUANT,
         GEMV_GATE_UP_GLU,
         GLU_ACT_MUL_QUANT,
         SHARED_EXPERT_FUSION,
@@ -62,7 +64,6 @@ WALKS: tuple[Walk, ...] = (
         GDN_GATE_PROJECTIONS,
         NORM_QUANT,
         ADD_NORM_QUANT,
-        ATTN_OUTPUT_QUANT,
         GDN_OUTPUT_QUANT,
         GEMV_QUANT,
         ELEMENTWISE_QUANT,

@@ -17,7 +17,7 @@ from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
 from lanelink.passes.link.delta import conv_bias_silu, conv_parts, conv_silu_l2norm, gdn_gate_projections, gdn_gating
 from lanelink.passes.link.draft import Draft
 from lanelink.passes.link.folds import fold, folded
-from lanelink.passes.link.gates import attn_output_gate, glu_act_mul_quant
+from lanelink.passes.link.gates import attn_output_gate, attn_output_quant, glu_act_mul_quant
 from lanelink.passes.link.latent import mla
 from lanelink.passes.link.linker import number
 from lanelink.passes.link.mixture import moe_token_sort, shared_expert_fusion
@@ -202,7 +202,7 @@ CLASSES: dict[FusionClass, ClassRule] = {
     FusionClass.ELEMENTWISE_QUANT: quantized,
     FusionClass.GLU_ACT_MUL_QUANT: glu_act_mul_quant,
     FusionClass.GEMV_QUANT: quantized,
-    FusionClass.ATTN_OUTPUT_QUANT: quantized,
+    FusionClass.ATTN_OUTPUT_QUANT: attn_output_quant,
     FusionClass.GDN_OUTPUT_QUANT: quantized,
     FusionClass.ROW_WRITE_QUANT: row_write_quant,
     FusionClass.GEMM_BIAS: _gemm_bias,

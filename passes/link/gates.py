@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import I64, IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import tgraph
@@ -47,25 +48,42 @@ def glu_act_mul_quant(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
     return _counted(made, numbers(quantize))
 
 
+def attn_output_quant(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
+    """An attention that quantizes in its store; of a batch each into its row."""
+    *rows, quantize = op.parts
+    assert isinstance(quantize, tgraph.QuantizeOp)
+    if len(rows) == 1:
+        return quantized(linker, op)
+    quant, out = linker.buffer(quantize.result), linker.kept_buffer(quantize.x)
+    made = [draft.with_(out=out, quant=quant) for draft, _ in _rows(linker, rows)]
+    return _counted(made, numbers(quantize))
+
+
 def _batch(linker: Linker, op: FusedOp, plain: bool = True, quant: SSAValue | None = None) -> list[Draft]:
     """Each sequence's attention, storing its gated row among the batch's in f32, quantized, or both: no set runs."""
     *rest, product = op.parts
     assert isinstance(product, FusedOp)
     gate, act = _gate(linker, product)
     out = linker.buffer(product.outputs[0]) if plain else None
+    made = [
+        draft.with_(gate=gate, gate_act=act, gate_offset=offset, out=out, quant=quant)
+        for draft, offset in _rows(linker, rest)
+    ]
+    return _counted(made, numbers(product))
+
+
+def _rows(linker: Linker, rest: Sequence[LiftedOp | FusedOp]) -> Iterator[tuple[Draft, IntegerAttr[I64]]]:
+    """Each attention of a batch at its row, and the values of the rows before that."""
     attentions: dict[SSAValue, LiftedOp | FusedOp] = {
         part.results[0]: part for part in rest if not isinstance(part, tgraph.SetRowOp)
     }
-    made: list[Draft] = []
     for each in rest:
         if not isinstance(each, tgraph.SetRowOp):
             continue
         assert each.row is not None
         _, width = matrix(each.source, "set_row source")
         offset = IntegerAttr(each.row.value.data * width, i64)
-        draft = linker.one(attentions[each.source]).with_(gate=gate, gate_act=act, gate_offset=offset)
-        made.append(draft.with_(out=out, quant=quant, row=each.row, covers=number(each)))
-    return _counted(made, numbers(product))
+        yield linker.one(attentions[each.source]).with_(row=each.row, covers=number(each)), offset
 
 
 def _counted(made: list[Draft], more: list[int]) -> list[Draft]:
@@ -83,4 +101,4 @@ def _gate(linker: Linker, product: FusedOp) -> tuple[SSAValue, ActivationAttr]:
     return linker.buffer(held), ActivationAttr(kind)
 
 
-__all__ = ["attn_output_gate", "glu_act_mul_quant"]
+__all__ = ["attn_output_gate", "attn_output_quant", "glu_act_mul_quant"]

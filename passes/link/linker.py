@@ -26,6 +26,7 @@ from lanelink.dialects.tgraph import ViewOp as TensorViewOp
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.dialects.tgraph.fused import YieldOp
 from lanelink.dialects.tgraph.step import StepIo, located
+from lanelink.passes.fuse.row_sets import sets_every_row
 from lanelink.passes.link.draft import Draft
 from lanelink.passes.shim import Answer, Shim
 
@@ -82,8 +83,15 @@ class Linker:
         return self.buffer(value) if kept(value) else None
 
     def table_buffer(self, op: SetRowOp) -> SSAValue:
-        """The buffer a set_row writes: its table's own, or a copy where a reader still needs the old rows."""
-        return self.state_buffer(op, op.operands.index(op.table), op.result)
+        """
+        The buffer a set_row writes: its table's own, or where a reader still needs the old rows a copy; a new one where
+        it and the sets after it leave none of those.
+        """
+        slot = op.operands.index(op.table)
+        held = self.buffer(op.table)
+        if self._needs_old_rows(op, slot, root(held)) and sets_every_row(op):
+            return self._fresh(op.result, held)
+        return self.state_buffer(op, slot, op.result)
 
     def state_buffer(self, op: LiftedOp, slot: int, moved: SSAValue) -> SSAValue:
         """
@@ -92,15 +100,20 @@ class Linker:
         """
         held = self.buffer(op.operands[slot])
         if self._needs_old_rows(op, slot, root(held)):
-            fresh = self.alloc(held.type)
-            fresh.name_hint = moved.name_hint
+            fresh = self._fresh(moved, held)
             self._copies.append(Draft(CopyOp, {"x": held, "out": fresh}, location=op.location))
-            held = fresh
-        else:
-            # Nothing reads what lay there any more, so no later write need look at it.
-            self._values[root(held)] = []
+            return fresh
+        # Nothing reads what lay there any more, so no later write need look at it.
+        self._values[root(held)] = []
         self.bind(moved, held)
         return held
+
+    def _fresh(self, moved: SSAValue, held: SSAValue) -> SSAValue:
+        """A new buffer like `held` for what it is moved on to."""
+        fresh = self.alloc(held.type)
+        fresh.name_hint = moved.name_hint
+        self.bind(moved, fresh)
+        return fresh
 
     def _needs_old_rows(self, op: LiftedOp, slot: int, held: SSAValue) -> bool:
         """Whether anything that reads the buffer's old contents is left, now or at the next step."""

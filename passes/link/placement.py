@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import I64, IntegerAttr, i64
+from xdsl.dialects.builtin import I64, IntegerAttr, MemRefType, f32, i64
+from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch, tgraph
 from lanelink.dialects.tgraph import FusedOp
@@ -23,9 +24,22 @@ def row_in_place(linker: Linker, op: FusedOp) -> list[Draft]:
     made = linker.several(producer)
     out = linker.table_buffer(landing)
     at = None if landing.index is None else linker.buffer(landing.index)
-    made = [draft.with_(out=out, at=at, row=landing.row) for draft in made]
+    made = [_landed(linker, draft, landing, out, at) for draft in made]
     made[-1] = made[-1].with_(covers=number(landing))
     return made
+
+
+def _landed(linker: Linker, draft: Draft, landing: tgraph.SetRowOp, out: SSAValue, at: SSAValue | None) -> Draft:
+    """A launch that stores at the table's row, by its fields for that or, where it has none, in a view of the row."""
+    if issubclass(draft.kind, launch.Placed):
+        placed = draft.with_(out=out, row=landing.row)
+        return placed if at is None else placed.with_(at=at)
+    assert landing.row is not None
+    rows, width = matrix(landing.source, "set_row source")
+    view = launch.ViewOp(out, landing.row.value.data * width, (), MemRefType(f32, [rows, width]))
+    view.location = landing.location
+    linker.block.add_op(view)
+    return draft.with_(out=view.result)
 
 
 def part_in_place(linker: Linker, op: FusedOp) -> Draft:

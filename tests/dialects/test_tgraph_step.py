@@ -18,7 +18,15 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects.tgraph import SiluOp, TGraph
-from lanelink.dialects.tgraph.step import StepIo, located, step_function, step_io, step_return
+from lanelink.dialects.tgraph.step import (
+    StepIo,
+    located,
+    state_name,
+    state_sequence,
+    step_function,
+    step_io,
+    step_return,
+)
 
 
 def module(text: str) -> ModuleOp:
@@ -50,15 +58,30 @@ def test_what_a_step_says():
         f"{STATE}, {POSITION}, {TOKEN}, tensor<2xf32>",
         "tensor<1x8xf32> {tgraph.logits}, tensor<4x8xf32> {tgraph.carry = 0}, tensor<1xi32> {tgraph.carry = 2}",
     )
-    assert step_io(func) == StepIo(token=2, position=1, states={0: "keys"}, carries={1: 0, 2: 2}, logits=0)
+    assert step_io(func) == StepIo(token=2, position=1, states={0: "keys"}, carries={1: 0, 2: 2}, logits=0, sequences=1)
 
 
 def test_a_step_of_several_tokens():
     assert step_io(step(TOKEN.replace("1x", "5x"), "")).token == 0
 
 
+def test_a_batch_has_a_position_a_token():
+    arguments = "tensor<3xi32> {tgraph.token}, tensor<3xi32> {tgraph.position}"
+    assert step_io(step(arguments, "")).sequences == 3
+    assert step_io(step(arguments.replace("tensor<3xi32> {tgraph.p", "tensor<1xi32> {tgraph.p"), "")).sequences == 1
+
+
+def test_a_batch_names_its_state_by_sequence():
+    assert state_name("layers.0.keys", 12) == "sequences.12.layers.0.keys"
+    assert state_sequence("sequences.12.layers.0.keys") == 12
+    for name in ("layers.0.keys", "sequences.x.keys", "sequences.01.keys", "sequences.1", "a.sequences.1.keys"):
+        assert state_sequence(name) is None
+
+
 def test_a_step_without_position_or_logits():
-    assert step_io(step(TOKEN, "tensor<1xi32>")) == StepIo(token=0, position=None, states={}, carries={}, logits=None)
+    assert step_io(step(TOKEN, "tensor<1xi32>")) == StepIo(
+        token=0, position=None, states={}, carries={}, logits=None, sequences=1
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,6 +115,17 @@ def test_a_step_without_position_or_logits():
             f"{TOKEN}, tensor<1xf32> {{tgraph.position}}",
             "",
             "step @step argument 1: expected tgraph.position to be tensor<1xi32>, got tensor<1xf32>",
+        ),
+        (
+            "tensor<3xi32> {tgraph.token}, tensor<2xi32> {tgraph.position}",
+            "",
+            "argument 1: expected tgraph.position to be tensor<1xi32> or tensor<3xi32>, one a token, got tensor<2xi32>",
+        ),
+        (
+            "tensor<3xi32> {tgraph.token}, tensor<3xi32> {tgraph.position}, "
+            'tensor<1x8xf32> {tgraph.state = "sequences.3.keys"}',
+            "tensor<1x8xf32> {tgraph.carry = 2 : i64}",
+            "argument 2: expected tgraph.state of a sequence below 3, got 'sequences.3.keys'",
         ),
         (
             TOKEN,

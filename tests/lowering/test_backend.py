@@ -20,7 +20,8 @@ from lanelink.dialects.tgraph import TGraph
 from lanelink.dialects.tgraph.step import step_function
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
-from lanelink.lowering.runtime.backend import Backend, BackendError, StepShape, check_step, generate
+from lanelink.lowering.runtime.backend import Backend, BackendError, StepShape, check_step
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.reference import ReferenceBackend, step_shape
 from lanelink.lowering.weights import random_weights, resolve
 
@@ -47,7 +48,7 @@ def test_generate_gives_the_oracles_ids():
     n = CONTEXT - len(prompt)
     assert generate(loaded, prompt, n, done.append) == expected[:n]
     assert done == list(range(1, CONTEXT))
-    assert loaded.position == CONTEXT - 1
+    assert loaded.positions == (CONTEXT - 1,)
     assert generate(loaded, prompt, 1) == expected[:1], "a reset starts over"
     assert generate(loaded, prompt, 0) == []
 
@@ -56,7 +57,7 @@ def test_logits_and_the_carried_token():
     prompt, greedy = oracle()["prompt1"].tolist(), oracle()["greedy1"].tolist()
     loaded = backend(rope_format=Format.BF16)  # as the oracle's program had them
     for position, token in enumerate(prompt):
-        assert loaded.position == position
+        assert loaded.positions == (position,)
         loaded.step(token)
         np.testing.assert_allclose(loaded.logits()[0], oracle()["prompt1_logits"][position], atol=1e-3, rtol=0)
     for k in range(1, 8):
@@ -73,7 +74,7 @@ def test_rows_of_one_sequence():
         loaded.step(prompt[first : first + 4])
         np.testing.assert_allclose(loaded.logits(), expected[first : first + 4], atol=1e-3, rtol=0)
         assert loaded.chosen().tolist() == np.argmax(expected[first : first + 4], axis=1).tolist()
-    assert loaded.position == 8
+    assert loaded.positions == (8,)
     with pytest.raises(BackendError, match=r"step: expected 4 token ids, got none"):
         loaded.step()
     with pytest.raises(BackendError, match=r"generate: expected a step of 1 row, got 4"):
@@ -104,7 +105,7 @@ def test_what_is_carried_outlives_neither_a_reset_nor_its_reader():
     assert loaded.logits().any()
     assert loaded.chosen().tolist() != [77]
     loaded.reset()
-    assert loaded.position == 0
+    assert loaded.positions == (0,)
     with pytest.raises(BackendError, match=r"no earlier step carries any"):
         loaded.step()
 
@@ -121,7 +122,7 @@ def test_the_last_chosen_id_takes_no_room():
     """Two of prompt and two chosen: the last is read by no step."""
     loaded = backend(context=3)
     assert generate(loaded, [1, 2], 2) == generate(backend(context=9), [1, 2], 2)
-    assert loaded.position == 3
+    assert loaded.positions == (3,)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_requests_that_do_not_fit(call: Callable[[Backend], Any], message: str):
     loaded = backend()
     with pytest.raises(BackendError, match=message):
         call(loaded)
-    assert loaded.position == 0, "nothing ran"
+    assert loaded.positions == (0,), "nothing ran"
 
 
 TABLES = """
@@ -186,8 +187,8 @@ def test_the_shortest_table_bounds_the_context(keys: int, turns: int):
 
 def test_a_step_without_tables_or_logits_has_only_rows():
     shape = StepShape(rows=2, context=None, vocabulary=None)
-    ids = check_step(shape, [2**31 - 1, 0], 10**9, carried=False)
+    ids = check_step(shape, [2**31 - 1, 0], [10**9], carried=False)
     assert ids is not None
     assert ids.tolist() == [2**31 - 1, 0]
     with pytest.raises(BackendError, match=r"token id: expected 0 to 2147483647, got 2147483648"):
-        check_step(shape, [2**31, 0], 0, carried=False)
+        check_step(shape, [2**31, 0], [0], carried=False)

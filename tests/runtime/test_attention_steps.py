@@ -9,6 +9,7 @@ import pytest
 from attention_steps import VOCABULARY, attention_step
 from emulated import Emulated
 from levels import RELATIVE, parsed
+from xdsl.dialects.builtin import IntegerAttr, i64
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
@@ -68,16 +69,17 @@ def test_a_gated_attention_is_one_launch() -> None:
         assert sum(isinstance(op, launch.SetRowOp) for op in found) == (2 * rows if layer == "gated batch" else 0)
 
 
-def test_a_batchs_rows_are_quantized_where_they_are_set() -> None:
+def test_a_batchs_rows_are_quantized_where_they_are_attended() -> None:
     found = emulated(["batch"], 3, Numerics.INT8).launches()
-    sets = [op for op in found if isinstance(op, launch.SetRowOp) and op.quant is not None]
-    assert len(sets) == 3
+    attentions = [m for op in found if isinstance(op, launch.SequencesOp) for m in op.members()][-3:]
+    rows = [m.row for m in attentions if isinstance(m, launch.AttentionOp) and m.quant is not None and m.out is None]
+    assert rows == [IntegerAttr(row, i64) for row in range(3)]
     assert not any(isinstance(op, launch.QuantOp) for op in found)
 
 
 def test_a_batchs_sequences_run_as_one_launch() -> None:
-    """Three sequences' keys and values are set at once, then they attend at once, then their rows are put together."""
+    """Three sequences' keys and values are set at once, then they attend at once, each into its row."""
     found = emulated(["batch"], 3, Numerics.DEQUANT).launches()
     together = [op.members() for op in found if isinstance(op, launch.SequencesOp)]
-    kinds = [launch.SetRowOp, launch.AttentionOp, launch.SetRowOp]
-    assert [(type(members[0]), len(members)) for members in together] == list(zip(kinds, (6, 3, 3), strict=True))
+    kinds = [launch.SetRowOp, launch.AttentionOp]
+    assert [(type(members[0]), len(members)) for members in together] == list(zip(kinds, (6, 3), strict=True))

@@ -13,9 +13,10 @@ from lanelink.bench import Options, bench
 from lanelink.dialects.driver import PlanesAttr
 from lanelink.dialects.formats import Format
 from lanelink.lowering.runtime import cuda_api
-from lanelink.lowering.runtime.backend import BackendError, generate
+from lanelink.lowering.runtime.backend import BackendError
 from lanelink.lowering.runtime.cuda import CudaBackend, CudaError, GpuMissing, NotRunnable, check_room
 from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.loader import Loaded, RandomLoader
 from lanelink.lowering.runtime.plan import Place
 
@@ -33,7 +34,7 @@ def test_decodes_as_the_emulator(fake_cuda: Any, llama: Any) -> None:
         prompt = [32, 97, 104, 101]
         assert generate(cuda, prompt, 12) == generate(emulator, prompt, 12)
         np.testing.assert_array_equal(cuda.logits(), emulator.logits())
-        assert cuda.position == emulator.position == 15
+        assert cuda.positions == emulator.positions == (15,)
         assert cuda.plan.position is not None
         assert cuda.read(cuda.plan.position).view(np.int32) == [15]
     assert cuda.launches_per_step == len(llama.plan.launches)
@@ -75,7 +76,7 @@ def test_reset_begins_anew(fake_cuda: Any, llama: Any) -> None:
         cuda.step()
         first = cuda.logits()
         cuda.reset()
-        assert cuda.position == 0
+        assert cuda.positions == (0,)
         with pytest.raises(BackendError, match="no earlier step"):
             cuda.step()
         cuda.step(5)
@@ -89,8 +90,8 @@ def test_decode_stops_where_the_context_does(fake_cuda: Any, prepared: Any) -> N
         cuda.step(5)
         ids: list[int] = []
         with pytest.raises(BackendError, match="fit a context of 8, got 9"):
-            ids.extend(cuda.decode(20))
-        assert cuda.position == 8
+            ids.extend(int(chosen[0]) for chosen in cuda.decode(20))
+        assert cuda.positions == (8,)
         cuda.reset()
         cuda.step(5)
         assert len(list(cuda.decode(7))) == 7

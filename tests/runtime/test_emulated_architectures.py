@@ -53,7 +53,7 @@ def check(ready: Any, prompt: list[int], logits: Any, greedy: list[int]) -> None
         backend.step(id)
         # What is left is the order of f32 sums, and exponentials by the device's approximation (2^-22, relative).
         np.testing.assert_allclose(backend.logits()[0], row, atol=2e-4, rtol=0)
-    assert [int(backend.chosen()[0]), *backend.decode(len(greedy) - 1)] == greedy
+    assert [int(backend.chosen()[0]), *(int(each[0]) for each in backend.decode(len(greedy) - 1))] == greedy
 
 
 @pytest.mark.parametrize(("model", "architecture"), TRAINED)

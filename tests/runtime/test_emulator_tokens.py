@@ -16,8 +16,9 @@ from lanelink.dialects.launch.target import Numerics
 from lanelink.dialects.tgraph import RowsType
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint
-from lanelink.lowering.runtime.backend import BackendError, generate
+from lanelink.lowering.runtime.backend import BackendError
 from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.loader import RandomLoader
 from lanelink.lowering.runtime.plan import Memory
 from lanelink.lowering.runtime.reference import ReferenceBackend
@@ -41,9 +42,9 @@ def test_tokens_and_logits(prepared: Any, model: str, architecture: str) -> None
     for row, id in zip(oracle["prompt0_logits"], prompt, strict=True):
         backend.step(id)
         np.testing.assert_allclose(backend.logits()[0], row, atol=2e-4, rtol=0)
-    ids = [int(backend.chosen()[0]), *backend.decode(TOKENS - 1)]
+    ids = [int(backend.chosen()[0]), *(int(each[0]) for each in backend.decode(TOKENS - 1))]
     assert ids == expected[:TOKENS]
-    assert backend.device_position() == backend.position == len(prompt) + TOKENS - 1
+    assert backend.device_positions() == backend.positions == (len(prompt) + TOKENS - 1,)
 
 
 @pytest.mark.parametrize("numerics", list(Numerics))

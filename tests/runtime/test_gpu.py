@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.cuda import CudaBackend, gpu_missing
+from lanelink.lowering.runtime.generation import generate
 
 MODELS = Path(__file__).parent.parent / "models"
 MISSING = gpu_missing()

@@ -20,8 +20,8 @@ from lanelink.dialects.formats import Format
 from lanelink.emit import emit_python
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
-from lanelink.lowering.runtime.backend import generate
 from lanelink.lowering.runtime.emulator import EmulatorBackend
+from lanelink.lowering.runtime.generation import generate
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.script.standalone import ScriptError, Step, check_request

@@ -63,11 +63,32 @@ driver.step @slice_of_another_op rows 1 {
 
 // -----
 
-// long_position
-// CHECK: driver.io position: expected 4 bytes, got 8
-driver.step @long_position rows 1 {
-  %t = driver.io token bytes 4
+// two_positions_of_three_rows
+// CHECK: driver.step @two_positions_of_three_rows: expected an io position of 4 bytes, or of 12, one a row, got 8 bytes
+driver.step @two_positions_of_three_rows rows 3 {
+  %t = driver.io token bytes 12
   %p = driver.io position bytes 8
+  driver.return
+}
+
+// -----
+
+// half_a_position
+// CHECK: driver.io position: expected a multiple of 4 bytes, got 6
+driver.step @half_a_position rows 1 {
+  %t = driver.io token bytes 4
+  %p = driver.io position bytes 6
+  driver.return
+}
+
+// -----
+
+// state_of_no_sequence
+// CHECK: driver.step @state_of_no_sequence: expected a state of a sequence below 2, got 'sequences.2.keys'
+driver.step @state_of_no_sequence rows 2 {
+  %t = driver.io token bytes 8
+  %p = driver.io position bytes 8
+  %s = driver.state "sequences.2.keys" bytes 64
   driver.return
 }
 

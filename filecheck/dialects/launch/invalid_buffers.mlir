@@ -80,9 +80,9 @@ func.func @alloc_of_rows() {
 
 // -----
 
-// CHECK: sym_name = "view_of_indices"
-// CHECK: | Operation does not verify: launch.view x: expected a static memref<RxWxf32>, got memref<4xi32>
-func.func @view_of_indices(%x: memref<4xi32>) {
+// CHECK: sym_name = "view_of_indices_as_values"
+// CHECK: | Operation does not verify: launch.view result: expected a static memref<Nxi32>, got memref<1x4xf32>
+func.func @view_of_indices_as_values(%x: memref<4xi32>) {
   %v = launch.view %x offset 0 covers [] : memref<4xi32> -> memref<1x4xf32>
   func.return
 }

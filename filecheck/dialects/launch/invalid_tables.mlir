@@ -162,9 +162,9 @@ func.func @arg_max_of_a_token_alone(%x: memref<1x64xf32>, %out: memref<1xi32>, %
 
 // -----
 
-// CHECK: sym_name = "arg_max_of_several_rows_that_advances"
-// CHECK: | Operation does not verify: launch.arg_max rows of a step that advances: expected 1, got 2
-func.func @arg_max_of_several_rows_that_advances(%x: memref<2x64xf32>, %out: memref<2xi32>, %token: memref<2xi32>, %position: memref<1xi32>) {
+// CHECK: sym_name = "arg_max_of_more_rows_than_positions"
+// CHECK: | Operation does not verify: launch.arg_max position: expected memref<2xi32>, got memref<1xi32>
+func.func @arg_max_of_more_rows_than_positions(%x: memref<2x64xf32>, %out: memref<2xi32>, %token: memref<2xi32>, %position: memref<1xi32>) {
   launch.arg_max(x = %x : memref<2x64xf32>, out = %out : memref<2xi32>, token = %token : memref<2xi32>, position = %position : memref<1xi32>) covers [0]
   func.return
 }
@@ -198,9 +198,18 @@ func.func @advance_by_nothing(%x: memref<1xi32>, %out: memref<1xi32>) {
 
 // -----
 
-// CHECK: sym_name = "advance_of_two_positions"
-// CHECK: | Operation does not verify: launch.advance x: expected memref<1xi32>, got memref<2xi32>
-func.func @advance_of_two_positions(%x: memref<2xi32>, %out: memref<1xi32>) {
+// CHECK: sym_name = "advance_of_a_float"
+// CHECK: | Operation does not verify: launch.advance x: expected a static memref<Nxi32>, got memref<1xf32>
+func.func @advance_of_a_float(%x: memref<1xf32>, %out: memref<1xi32>) {
+  launch.advance(x = %x : memref<1xf32>, out = %out : memref<1xi32>) {by = 1 : i64} covers [0]
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "advance_of_two_positions_to_one"
+// CHECK: | Operation does not verify: launch.advance out: expected memref<2xi32>, got memref<1xi32>
+func.func @advance_of_two_positions_to_one(%x: memref<2xi32>, %out: memref<1xi32>) {
   launch.advance(x = %x : memref<2xi32>, out = %out : memref<1xi32>) {by = 1 : i64} covers [0]
   func.return
 }

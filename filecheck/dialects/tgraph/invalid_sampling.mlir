@@ -72,9 +72,9 @@ func.func @advance_of_a_float(%p: tensor<1xf32>) {
 
 // -----
 
-// CHECK: sym_name = "advance_of_two_positions"
-// CHECK: | Operation does not verify: advance position: expected 1, got 2
-func.func @advance_of_two_positions(%p: tensor<2xi32>) {
+// CHECK: sym_name = "advance_of_two_positions_to_one"
+// CHECK: | Operation does not verify: advance result: expected 2, got 1
+func.func @advance_of_two_positions_to_one(%p: tensor<2xi32>) {
   %n = tgraph.advance %p by 1 : (tensor<2xi32>) -> tensor<1xi32>
   func.return
 }

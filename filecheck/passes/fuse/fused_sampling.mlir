@@ -64,3 +64,14 @@ func.func @advanced_token(%x: tensor<1x32xf32>) -> (tensor<1xi32>, tensor<1xi32>
   %p = tgraph.advance %t by 1 : (tensor<1xi32>) -> tensor<1xi32>
   func.return %t, %p : tensor<1xi32>, tensor<1xi32>
 }
+
+// -----
+
+// A batch: a row and a position of each sequence.
+// CHECK-LABEL: func.func @batch
+// CHECK-NEXT: %t, %p = tgraph.fused fused_sampling({{.*}}) -> (tensor<3xi32>, tensor<3xi32>) {
+func.func @batch(%x: tensor<3x32xf32>, %pos: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+  %t = tgraph.arg_max %x : tensor<3x32xf32> -> tensor<3xi32>
+  %p = tgraph.advance %pos by 1 : (tensor<3xi32>) -> tensor<3xi32>
+  func.return %t, %p : tensor<3xi32>, tensor<3xi32>
+}

@@ -161,3 +161,48 @@ func.func @set_twice(%x: tensor<1x64xf32>, %cos: tensor<8x16xf32>, %sin: tensor<
   %u = tgraph.set_row %l, %t row 0 : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
   func.return %u : tensor<8x64xf32>
 }
+
+// -----
+
+// A batch's attentions and delta rules land in fixed rows of a tensor that is read before; each rule's state is kept.
+// CHECK-LABEL: func.func @batch
+func.func @batch(%q: tensor<2x64xf32>, %k0: tensor<8x64xf32>, %k1: tensor<8x64xf32>, %p0: tensor<1xi32>, %p1: tensor<1xi32>,
+    %b: tensor<1x2xf32>, %s0: tensor<64x32xf32>, %s1: tensor<64x32xf32>, %w: tensor<32xf32>, %v: tensor<2x64xf32>)
+    -> (tensor<2x64xf32>, tensor<2x64xf32>, tensor<64x32xf32>, tensor<64x32xf32>) {
+  // CHECK:      %t = tgraph.fused row_in_place({{.*}}) -> (tensor<2x64xf32>) {
+  // CHECK-NEXT:   tgraph.attention
+  // CHECK:        tgraph.set_row {{.*}} row 0
+  // CHECK:      %u = tgraph.fused row_in_place({{.*}}) -> (tensor<2x64xf32>) {
+  // CHECK-NEXT:   tgraph.attention
+  // CHECK:      %{{.*}}, %{{.*}} = tgraph.fused row_in_place({{.*}}) -> (tensor<64x32xf32>, tensor<2x64xf32>) {
+  // CHECK-NEXT:   tgraph.gated_delta
+  // CHECK:      %{{.*}}, %{{.*}} = tgraph.fused row_in_place({{.*}}) -> (tensor<64x32xf32>, tensor<2x64xf32>) {
+  %q0 = tgraph.view %q offset 0 : tensor<2x64xf32> -> tensor<1x64xf32>
+  %q1 = tgraph.view %q offset 64 : tensor<2x64xf32> -> tensor<1x64xf32>
+  %a0 = tgraph.attention %q0, %k0, %k0 at %p0 heads 2 kv_heads 2 head_dim 32 value_dim 32
+    : tensor<1x64xf32>, tensor<8x64xf32>, tensor<8x64xf32> -> tensor<1x64xf32>
+  %a1 = tgraph.attention %q1, %k1, %k1 at %p1 heads 2 kv_heads 2 head_dim 32 value_dim 32
+    : tensor<1x64xf32>, tensor<8x64xf32>, tensor<8x64xf32> -> tensor<1x64xf32>
+  %t = tgraph.set_row %q, %a0 row 0 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %u = tgraph.set_row %t, %a1 row 1 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %y0, %n0 = tgraph.gated_delta silu %q0, %q0, %q0, %q0, %b, %b, %s0, %w value_heads 2 key_heads 2 head_dim 32 eps 1.000000e-06
+    : (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x2xf32>, tensor<1x2xf32>,
+       tensor<64x32xf32>, tensor<32xf32>) -> (tensor<1x64xf32>, tensor<64x32xf32>)
+  %y1, %n1 = tgraph.gated_delta silu %q1, %q1, %q1, %q1, %b, %b, %s1, %w value_heads 2 key_heads 2 head_dim 32 eps 1.000000e-06
+    : (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x2xf32>, tensor<1x2xf32>,
+       tensor<64x32xf32>, tensor<32xf32>) -> (tensor<1x64xf32>, tensor<64x32xf32>)
+  %d = tgraph.set_row %v, %y0 row 0 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  %e = tgraph.set_row %d, %y1 row 1 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  func.return %u, %e, %n0, %n1 : tensor<2x64xf32>, tensor<2x64xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+}
+
+// The tensor's other row is left as it was, and is read before too: no attention lands in it.
+// CHECK-LABEL: func.func @half_a_batch
+// CHECK-NOT: row_in_place
+func.func @half_a_batch(%q: tensor<2x64xf32>, %k: tensor<8x64xf32>, %p: tensor<1xi32>) -> tensor<2x64xf32> {
+  %q0 = tgraph.view %q offset 0 : tensor<2x64xf32> -> tensor<1x64xf32>
+  %a = tgraph.attention %q0, %k, %k at %p heads 2 kv_heads 2 head_dim 32 value_dim 32
+    : tensor<1x64xf32>, tensor<8x64xf32>, tensor<8x64xf32> -> tensor<1x64xf32>
+  %t = tgraph.set_row %q, %a row 0 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+  func.return %t : tensor<2x64xf32>
+}
