@@ -41,7 +41,6 @@ DEFAULT_CONTEXT = 4096
 MOST_SEQUENCES = 128
 """Sequences of a step: each has launches and tables of its own, which a step names one by one."""
 
-
 KV_FORMATS = (Format.F32, Format.F16)
 """What tables of keys and values may hold."""
 
