@@ -418,6 +418,10 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   int tiles = a.part[0].tiles;
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
+  // Known where it can be: a wide block's registers are all taken, and one that is spilled while a load is on its way to it
+  // waits for the load.
+  constexpr bool ONE_PASS = GLU && ROLLING && WIDE_THREADS / 32 * OUTPUTS<GLU, N> == QBLOCK;
+  const int passes = ONE_PASS ? 1 : a.passes;
   int tile = blockIdx.x, pass = 0, odd = 0;
   StreamsOf<N> at = streams_at<FORMAT, GLU, N>(a, tile, 0);
   Batch<FORMAT, STEPS, N> batch;
@@ -441,7 +445,7 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
     const float added = added_to_output<RT, GLU, N>(a, tile, pass, row0);
     float sums[RT][N] = {};
     int next_tile = tile, next_pass = pass + 1;
-    if (next_pass == a.passes) next_tile = tile + gridDim.x, next_pass = 0;
+    if (next_pass == passes) next_tile = tile + gridDim.x, next_pass = 0;
 #pragma unroll 1
     for (int word = lane; word - lane < words; word += 32 * STEPS) {
       int ahead = word + 32 * STEPS;
