@@ -32,13 +32,6 @@ __device__ __forceinline__ Head head_of(const AttentionArgs &a, const Range &r, 
   return Head{seen, row, head0 / a.group, true, F::QUERIES + row};
 }
 
-// Field by field: a choice between two structures would put the arguments into local memory.
-__device__ __forceinline__ HeadNorm norm_of(const AttentionArgs &a, const Head &h) {
-  const HeadTurns &t = a.turns;
-  return HeadNorm{h.key ? t.k_norm.present : t.q_norm.present, h.key ? t.k_norm.weight : t.q_norm.weight,
-                  h.key ? t.k_norm.eps : t.q_norm.eps};
-}
-
 template <int MOST>
 __device__ __forceinline__ void prepare_head(const AttentionArgs &a, const Range &r, const Head &h, float *q,
                                              Turned<MOST> &t) {

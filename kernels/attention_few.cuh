@@ -42,12 +42,12 @@ __device__ __forceinline__ void load_rows(FewUnit<F> &x, const AttentionArgs &a,
     if (first + i >= from && first + i < past) load_values<F::WIDTH, false>(x.values[i], p, true);
 }
 
-// One head that a warp brings into shared memory, as it is or normed and turned: lane + 32 j of its values. Each value
-// is cos of itself and sin of the one it pairs with.
+// One head that a warp brings into shared memory, as it is or normed and turned: lane + 32 j of its values. What is
+// prepared is used after the wait alone: nothing stands still for it before.
 template <class F>
 struct FewHead {
   static constexpr int HELD = F::H / 32;
-  float weight[HELD], cos[HELD], sin[HELD];
+  float weight[HELD], cos[HELD], sin[HELD], v[HELD];
 
   // Constants.
   __device__ __forceinline__ void prepare(const AttentionArgs &a, const HeadNorm &norm, int row) {
@@ -59,16 +59,17 @@ struct FewHead {
       weight[j] = norm.weight == nullptr ? 1.0f : load_constant(norm.weight + i);
       cos[j] = i < 2 * half ? load_constant(c + pair) : 1.0f;
       sin[j] = i < 2 * half ? load_constant(s + pair) : 0.0f;
-      if (i < half) sin[j] = -sin[j];
     }
   }
 
-  __device__ __forceinline__ void bring(const AttentionArgs &a, const HeadNorm &norm, const float *src, float *slot,
-                                        float *table) const {
-    const int lane = threadIdx.x & 31, half = a.turns.half;
-    float v[HELD], squares = 0.0f;
+  __device__ __forceinline__ void load(const float *src) {
 #pragma unroll
-    for (int j = 0; j < HELD; j++) v[j] = load_fresh(src + lane + 32 * j);
+    for (int j = 0; j < HELD; j++) v[j] = load_fresh(src + (threadIdx.x & 31) + 32 * j);
+  }
+
+  __device__ __forceinline__ void bring(const AttentionArgs &a, const HeadNorm &norm, float *slot, float *table) {
+    const int lane = threadIdx.x & 31, half = a.turns.half;
+    float squares = 0.0f;
 #pragma unroll
     for (int j = 0; j < HELD; j++) squares = fmaf(v[j], v[j], squares);
     if (norm.present) {
@@ -89,7 +90,7 @@ struct FewHead {
     __syncwarp();
 #pragma unroll
     for (int j = 0; j < HELD; j++) {
-      const float turned = v[j] * cos[j] + other[j] * sin[j];
+      const float turned = v[j] * cos[j] + (lane + 32 * j < half ? -other[j] : other[j]) * sin[j];
       slot[lane + 32 * j] = turned;
       if (table != nullptr) table[lane + 32 * j] = turned;
     }
@@ -107,6 +108,19 @@ __device__ __forceinline__ Head few_head(const AttentionArgs &a, const Range &r,
   const int row = number - queries, tile = (r.position + row) / F::TILE - r.first_tile;
   const bool mine = (tile < a.splits ? tile : tile % a.splits) == split;
   return Head{a.turns.present && row < min(a.m, r.row0 + a.block_rows) && mine, row, kv, true, F::QUERIES + row};
+}
+
+// Where a head lies as it is; where a key of the step's own lands, if this block stores it.
+template <class F>
+__device__ __forceinline__ const float *few_source(const AttentionArgs &a, const Head &h) {
+  return h.key ? a.turns.k + (long long)a.turns.k_pitch * h.row + F::H * h.head
+               : a.q + (long long)a.q_pitch * h.row + a.q_unit * h.head;
+}
+
+template <class F>
+__device__ __forceinline__ float *few_table(const AttentionArgs &a, const Range &r, const Head &h) {
+  if (!stores(a, r, h)) return nullptr;
+  return const_cast<float *>(a.keys) + (long long)a.key_pitch * (r.position + h.row) + F::H * h.head;
 }
 
 template <class F>
@@ -181,6 +195,11 @@ __device__ __forceinline__ Place few_place(const AttentionArgs &a, const Range &
   return at;
 }
 
+// The number of a query's first state in the partials (attention_join.cuh); a query that is not there has the last row's.
+__device__ __forceinline__ int few_partial(const AttentionArgs &a, const Place &at) {
+  return (min(at.row, a.m - 1) * a.heads + at.head) * a.splits;
+}
+
 // The maximum and sum of a query's states, lane k having those of state number k modulo STATES, and the
 // lane's share.
 template <int STATES>
@@ -223,12 +242,12 @@ __device__ __forceinline__ float2 load_fresh2_if(bool there, const float *p) {
 
 // A thread's columns of what the splits of a query left; the values of 16 of them are in flight together.
 template <class F>
-__device__ __forceinline__ Columns join_few_splits(const float *values, const float *states, int active) {
+__device__ __forceinline__ Columns join_few_splits(const float *values, const float2 *states, int active) {
   Columns joined{LOWEST, 0.0f};
 #pragma unroll 1
   for (int s0 = 0; s0 < active; s0 += F::HELD) {
     const int left = active - s0, mine = threadIdx.x % F::HELD;
-    const float2 state = mine < left ? load_fresh2(states + 2 * (s0 + mine)) : make_float2(LOWEST, 0.0f);
+    const float2 state = mine < left ? load_fresh2(&states[s0 + mine].x) : make_float2(LOWEST, 0.0f);
     float2 v[F::HELD];
 #pragma unroll
     for (int j = 0; j < F::HELD; j++) v[j] = load_fresh2_if(j < left, values + s0 * F::H + j * F::H);
@@ -263,36 +282,37 @@ __device__ __forceinline__ void attention_few(const AttentionArgs &a) {
   const int settled = a.early == EARLY_TABLES ? r.position : 0, own_from = turns ? r.position : MOST_ROWS;
   const float *key = a.keys + (long long)kv * F::H + 4 * (lane % TEAM);
   const float *value = a.values + (long long)kv * a.value_unit + F::WIDTH * lane;
-  int first = first_unit<F>(a, r, split, warp), number = warp;
-  Head h = few_head<F>(a, r, kv, split, number);
-  HeadNorm norm{h.key ? a.turns.k_norm.present : a.turns.q_norm.present,
-                h.key ? a.turns.k_norm.weight : a.turns.q_norm.weight, h.key ? a.turns.k_norm.eps : a.turns.q_norm.eps};
-  FewHead<F> head;
+  int first = first_unit<F>(a, r, split, warp);
   FewUnit<F> x{};
   load_rows<F>(x, a, key, value, first, first, min(settled, r.past), own_from);
+  Head h = few_head<F>(a, r, kv, split, warp);
+  HeadNorm norm = norm_of(a, h);
+  FewHead<F> head;
   if (h.there) head.prepare(a, norm, r.position + h.row);
+  const float *src = few_source<F>(a, h);
+  float *table = few_table<F>(a, r, h);
+  if (warp < F::QUERIES && (h.key || !h.there))
+    for (int c = lane; c < F::H; c += 32) q[warp * F::H + c] = 0.0f;
 #if __CUDA_ARCH__ >= 900
   if (a.early != EARLY_NOTHING) wait_for_previous();
 #endif
   if (split >= r.active) return;
-  if (first + F::UNIT > settled && first < r.past) load_rows<F>(x, a, key, value, first, max(first, settled), r.past, own_from);
-  if (!h.there || h.key)
-    for (int c = lane; warp < F::QUERIES && c < F::H; c += 32) q[warp * F::H + c] = 0.0f;
+  if (h.there) head.load(src);
+  if (first + F::UNIT > settled && first < r.past)
+    load_rows<F>(x, a, key, value, first, max(first, settled), r.past, own_from);
+  if (h.there) head.bring(a, norm, q + h.slot * F::H, table);
+  // More heads than warps, which is rare: what only they need is not to stand before the first ones.
+  const int heads = a.block_heads * a.block_rows + (turns ? a.m : 0);
+  if (heads > F::WARPS) {
 #pragma unroll 1
-  while (true) {
-    if (h.there) {
-      const float *src = h.key ? a.turns.k + (long long)a.turns.k_pitch * h.row + F::H * h.head
-                               : a.q + (long long)a.q_pitch * h.row + a.q_unit * h.head;
-      float *table = const_cast<float *>(a.keys) + (long long)a.key_pitch * (r.position + h.row) + F::H * h.head;
-      head.bring(a, norm, src, q + h.slot * F::H, stores(a, r, h) ? table : nullptr);
+    for (int number = warp + F::WARPS; number < heads; number += F::WARPS) {
+      h = few_head<F>(a, r, kv, split, number);
+      if (!h.there) continue;
+      norm = norm_of(a, h);
+      head.prepare(a, norm, r.position + h.row);
+      head.load(few_source<F>(a, h));
+      head.bring(a, norm, q + h.slot * F::H, few_table<F>(a, r, h));
     }
-    number += F::WARPS;
-    if (number >= a.block_heads * a.block_rows + (turns ? a.m : 0)) break;
-    h = few_head<F>(a, r, kv, split, number);
-    norm = HeadNorm{h.key ? a.turns.k_norm.present : a.turns.q_norm.present,
-                    h.key ? a.turns.k_norm.weight : a.turns.q_norm.weight,
-                    h.key ? a.turns.k_norm.eps : a.turns.q_norm.eps};
-    if (h.there) head.prepare(a, norm, r.position + h.row);
   }
   __syncthreads();
 
@@ -326,17 +346,19 @@ __device__ __forceinline__ void attention_few(const AttentionArgs &a) {
   // Whole warps at a time: the lanes of one join the states of their query together, and quantize together. What a
   // thread's first columns need is there before the blocks meet.
   const int columns = a.block_heads * a.block_rows * F::H;
+  float2 *states = reinterpret_cast<float2 *>(states_of(a));
   Place at = few_place<F>(a, r, COLUMNS * threadIdx.x);
   Last last(a, at, COLUMNS * threadIdx.x < columns);
-  long long partial = partial_of(a, min(at.row, a.m - 1), at.head);
+  int partial = few_partial(a, at);
 #pragma unroll 1
   for (int i = COLUMNS * threadIdx.x; i < columns; i += COLUMNS * F::THREADS) {
-    const Place to = few_place<F>(a, r, i);
+    Place to = at;
+    if (i >= COLUMNS * F::THREADS) to = few_place<F>(a, r, i);
     const Columns c = join_few_warps<F>(peaks, sums, held, i);
     if (!to.there) continue;
-    const long long state = partial_of(a, to.row, to.head) + split;
-    *reinterpret_cast<float2 *>(a.partials + state * F::H + to.column) = make_float2(c.values[0], c.values[1]);
-    if (to.column == 0) *reinterpret_cast<float2 *>(states_of(a) + 2 * state) = make_float2(c.peak, c.sum);
+    const int state = few_partial(a, to) + split;
+    *reinterpret_cast<float2 *>(a.partials + (long long)state * F::H + to.column) = make_float2(c.values[0], c.values[1]);
+    if (to.column == 0) states[state] = make_float2(c.peak, c.sum);
   }
   if (r.active > 1) {
     if (!arrives_last(a.counters + a.row_block * gridDim.x + blockIdx.x, r.active)) return;
@@ -347,8 +369,9 @@ __device__ __forceinline__ void attention_few(const AttentionArgs &a) {
   for (int i = COLUMNS * threadIdx.x; i < columns; i += COLUMNS * F::THREADS) {
     if (i >= COLUMNS * F::THREADS) {
       at = few_place<F>(a, r, i), last = Last(a, at, true);
-      partial = partial_of(a, min(at.row, a.m - 1), at.head);
+      partial = few_partial(a, at);
     }
-    store(a, join_few_splits<F>(a.partials + partial * F::H + at.column, states_of(a) + 2 * partial, r.active), last, at);
+    const float *values = a.partials + (long long)partial * F::H + at.column;
+    store(a, join_few_splits<F>(values, states + partial, r.active), last, at);
   }
 }

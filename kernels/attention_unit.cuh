@@ -151,6 +151,13 @@ __device__ __forceinline__ bool stores(const AttentionArgs &a, const Range &r, c
   return h.key && blockIdx.x * a.block_heads == h.head * a.group && h.row >= r.row0;
 }
 
+// Field by field: a choice between two structures would put the arguments into local memory.
+__device__ __forceinline__ HeadNorm norm_of(const AttentionArgs &a, const Head &h) {
+  const HeadTurns &t = a.turns;
+  return HeadNorm{h.key ? t.k_norm.present : t.q_norm.present, h.key ? t.k_norm.weight : t.q_norm.weight,
+                  h.key ? t.k_norm.eps : t.q_norm.eps};
+}
+
 // ---- a unit of positions --------------------------------------------------------------------------------------------
 template <class F>
 struct Unit {
