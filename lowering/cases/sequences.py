@@ -139,4 +139,14 @@ def full_sequences() -> Iterator[Case]:
     yield deltas(3, DeltaShape(1, 2, 2, 1024))
 
 
-__all__ = ["attentions", "full_sequences", "rows_set", "small_sequences", "together"]
+__all__ = [
+    "attentions",
+    "convs",
+    "deltas",
+    "full_sequences",
+    "ropes",
+    "rows_quantized",
+    "rows_set",
+    "small_sequences",
+    "together",
+]
