@@ -50,6 +50,18 @@ def of_each_block_format(stem: str) -> tuple[Module, ...]:
     return of_each_format(stem)[FORMATS.index("q8_0") :]
 
 
+MIXED = (*((f, f) for f in ("bf16", "q8_0", "q4_k", "q6_k", "mxfp4")), ("q4_k", "q6_k"))
+"""Formats of gate and up, and of down, whose mixtures of one row have a module of their own: those of released models,
+and what Q4_K_M files mix."""
+
+
+def mixed(up: str, down: str) -> Module:
+    """The module of mixtures of one row of these formats."""
+    name = up if up == down else f"{up}_{down}"
+    codes = (f"FORMAT_CODE={FORMATS.index(up)}", f"DOWN_CODE={FORMATS.index(down)}")
+    return Module(f"moe_decode_{name}", "moe_decode.cu", (*codes, f"FORMAT_NAME={name}"))
+
+
 MODULES = (
     *of_each_format("gemv"),
     *of_each_format("head_gemv"),
@@ -82,6 +94,7 @@ MODULES = (
     Module("moe_f32_r4", "moe.cu", ("INPUT_CODE=0", "INPUT_NAME=f32", "ROWS=4")),
     Module("moe_q8_r1", "moe.cu", ("INPUT_CODE=1", "INPUT_NAME=q8", "ROWS=1")),
     Module("moe_q8_r4", "moe.cu", ("INPUT_CODE=1", "INPUT_NAME=q8", "ROWS=4")),
+    *(mixed(up, down) for up, down in MIXED),
 )
 
 

@@ -40,12 +40,6 @@ __device__ __forceinline__ bool is_quantized(const Matrix &m) {
   return INPUT == INPUT_Q8 && m.format >= FORMAT_Q8_0 && m.format != FORMAT_VALUES;
 }
 
-// One of two matrices field by field: a choice of references would put the arguments into local memory.
-__device__ __forceinline__ Matrix pick(bool first, const Matrix &a, const Matrix &b) {
-  return {first ? a.w : b.w, first ? a.format : b.format, first ? a.pitch : b.pitch, first ? a.words : b.words,
-          first ? a.rows : b.rows};
-}
-
 __device__ __forceinline__ Job job_of(const Matrix &m, int kind, int k, int n) {
   Job job{};
   job.kind = kind, job.a = m, job.k = k, job.n = n;
@@ -280,13 +274,29 @@ __device__ __forceinline__ void norm_all(const MoeArgs &a, Tables &t, int first,
   }
 }
 
+// x's one row normed, in shared memory: where everything reads it from then on.
+template <int INPUT>
+__device__ __forceinline__ void norm_x(MoeArgs &a) {
+  __shared__ float scratch[32];
+  float *plain = reinterpret_cast<float *>(reinterpret_cast<char *>(dynamic_shared) + a.x_at);
+  i8 *quants = reinterpret_cast<i8 *>(plain + a.width);
+  const int planes = INPUT == INPUT_Q8 ? a.x_pitch : 0;
+  const NormArgs norm{a.x_norm.eps, a.x_norm.weight, nullptr, 0, nullptr, 0, 0, nullptr, 0.0f, Rows{plain, a.width, nullptr},
+                      Quantized{quants, planes, 1, a.width}};
+  const FreshReader reader{reinterpret_cast<const float *>(a.x)};
+  norm_row(reader, norm, 0, a.width, reinterpret_cast<float *>(staged_rows(a)), scratch);
+  a.x = planes > 0 ? reinterpret_cast<const void *>(quants) : plain;
+  a.router_x = plain;
+}
+
 template <int INPUT, int RT>
-__device__ __forceinline__ void moe(const MoeArgs &a) {
+__device__ __forceinline__ void moe(MoeArgs a) {
   Tables t{a.pass_rows * a.top_k, a.pass_rows, 0, 0, 0, 0};
   t.pass = min(a.pass_rows, a.m);
   let_next_start();
   prefetch_router<INPUT, RT>(a, t);
   wait_for_previous();
+  if (RT == 1 && a.x_norm.present) norm_x<INPUT>(a);
 #pragma unroll 1
   for (; t.row0 < a.m; t.row0 += a.pass_rows) {
     t.pass = min(a.pass_rows, a.m - t.row0), t.groups = 0;

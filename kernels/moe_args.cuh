@@ -16,6 +16,7 @@ constexpr int MOE_WARPS = 16;
 constexpr int MOE_THREADS = 32 * MOE_WARPS;
 constexpr int FORMAT_VALUES = FORMAT_MXFP4 + 1;  // f32 [inputs][outputs], as no checkpoint's rows lie
 constexpr int ACT_CLAMPED = ACT_SQUARE + 1;
+constexpr int MOST_KEPT = 32;  // experts of a row, a lane each
 constexpr float CLAMPED_SLOPE = 1.702f;
 
 struct Matrix {
@@ -31,6 +32,19 @@ struct Matrix {
     const long long first = ((long long)rows * pitch + 255) & ~255LL;
     return w + first + (long long)r * (pitch / QBLOCK) * 2;
   }
+};
+
+// One of two matrices field by field: a choice of references would put the arguments into local memory.
+__device__ __forceinline__ Matrix pick(bool first, const Matrix &a, const Matrix &b) {
+  return {first ? a.w : b.w, first ? a.format : b.format, first ? a.pitch : b.pitch, first ? a.words : b.words,
+          first ? a.rows : b.rows};
+}
+
+// The norm of x's one row before it is read; x is f32 then, and x_pitch still says what it becomes.
+struct InputNorm {
+  int present;
+  const float *weight;  // [width] or null
+  float eps;
 };
 
 struct MoeArgs {
@@ -80,6 +94,8 @@ struct MoeArgs {
   int rows_at;          // bytes before the staged rows in shared memory
   int room;             // bytes of them
   int shared_at;        // where the shared expert's hidden rows lie beside all others; -1: in their place
+  InputNorm x_norm;
+  int x_at;  // where its row lies in shared memory, f32 and behind that quantized
   int normed;
   NormArgs norm;
 };

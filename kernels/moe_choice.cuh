@@ -22,11 +22,13 @@ struct Place {
 
 constexpr Place BEFORE_ALL{~0u, -1};
 
-// By a warp: of experts [first, end) the best that comes after `last`, of equal ones the lowest.
+// By a warp: of experts [first, end) the best that comes after `last`, of equal ones the lowest. UNROLL: a kernel that
+// rarely comes here keeps it short.
+template <int UNROLL>
 __device__ __forceinline__ Place next_best(const u32 *orders, int first, int end, Place last) {
   u32 best = SHUT;
   int best_at = end;
-#pragma unroll 4
+#pragma unroll UNROLL
   for (int e = first + (threadIdx.x & 31); e < end; e += 32) {
     const u32 order = orders[e];
     const bool open = order < last.order || (order == last.order && e > last.at);
@@ -38,18 +40,19 @@ __device__ __forceinline__ Place next_best(const u32 *orders, int first, int end
 
 // By a warp, a lane a group: shuts all but the groups whose best scores, as many as `group_best`, sum highest, of equal
 // sums the lowest. `most` is the largest of the router's outputs.
+template <int UNROLL>
 __device__ __forceinline__ void shut_groups(const MoeArgs &a, u32 *orders, float most) {
   const int lane = threadIdx.x & 31, size = a.experts / a.groups;
   u32 mine = 0;
 #pragma unroll 1
   for (int g = 0; g < a.groups; g++) {
-    Place last = next_best(orders, g * size, (g + 1) * size, BEFORE_ALL);
+    Place last = next_best<UNROLL>(orders, g * size, (g + 1) * size, BEFORE_ALL);
     u32 order = last.order;  // of one score as of the router's output, which no rounding makes equal to another
     if (a.group_best > 1) {
       float sum = expf(value_of(last.order) - most);
 #pragma unroll 1
       for (int t = 1; t < a.group_best; t++) {
-        last = next_best(orders, g * size, (g + 1) * size, last);
+        last = next_best<UNROLL>(orders, g * size, (g + 1) * size, last);
         sum += expf(value_of(last.order) - most);
       }
       order = order_of(sum);
@@ -71,24 +74,25 @@ __device__ __forceinline__ void shut_groups(const MoeArgs &a, u32 *orders, float
 }
 
 // One row by one warp, a round an expert. The order of the scores is that of the router's outputs.
+template <int UNROLL = 4>
 __device__ __forceinline__ void choose(const MoeArgs &a, u32 *orders, int *chosen, float *weights) {
   const int lane = threadIdx.x & 31;
-  Place last = next_best(orders, 0, a.experts, BEFORE_ALL);
+  Place last = next_best<UNROLL>(orders, 0, a.experts, BEFORE_ALL);
   const float most = value_of(last.order);
   float total = 0.0f;
   if (!a.renormalize) {
-#pragma unroll 4
+#pragma unroll UNROLL
     for (int e = lane; e < a.experts; e += 32) total += expf(value_of(orders[e]) - most);
   }
   if (a.groups > 1) {
-    shut_groups(a, orders, most);
+    shut_groups<UNROLL>(a, orders, most);
     last = BEFORE_ALL;
   }
   int mine = 0;
   float share = 0.0f;
 #pragma unroll 1
   for (int t = 0; t < a.top_k; t++) {
-    if (t > 0 || a.groups > 1) last = next_best(orders, 0, a.experts, last);
+    if (t > 0 || a.groups > 1) last = next_best<UNROLL>(orders, 0, a.experts, last);
     if (t == lane) mine = last.at, share = expf(value_of(last.order) - most);
   }
   total = warp_sum(a.renormalize ? share : total);

@@ -10,7 +10,7 @@ from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch, activation_shape, buffer_shape
 from lanelink.dialects.tgraph.elementwise import BinaryKind
 from lanelink.lowering.launch_attention import turned_attention_spec
-from lanelink.lowering.launch_mixture import folded_moe_spec
+from lanelink.lowering.launch_mixture import folded_moe_spec, moe_spec
 from lanelink.lowering.launch_operands import (
     activation,
     address,
@@ -54,7 +54,7 @@ def rope_side(side: Side) -> RopeSide:
 def fold_spec(op: launch.FoldOp) -> GemvSpec | GluSpec | GatherSpec | MoeSpec | AttentionSpec:
     """
     A product, a gather or a mixture whose rows are normed, or whose heads are turned, or that is added to rows, in its
-    own launch; products of a row that is normed first; an attention whose heads are turned first.
+    own launch; products, or a mixture, of a row that is normed first; an attention whose heads are turned first.
 
     Raises SelectionError for another sequence of parts, and for parts that do not read one another so.
     """
@@ -84,6 +84,8 @@ def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec 
             return _gather_norm(fold, gather, norm)
         case [launch.GemvOp() | launch.GemmPartsOp() as products, launch.RopeOp() | launch.RopePartsOp() as turn]:
             return _products_turned(fold, products, turn)
+        case [launch.MoeOp() as mixture]:
+            return moe_spec(mixture)
         case [launch.MoeOp() as mixture, launch.NormOp() as norm]:
             return folded_moe_spec(fold, mixture, None, norm)
         case [launch.MoeOp() as mixture, launch.BinaryOp() as add]:
@@ -94,27 +96,35 @@ def _sequence(fold: launch.FoldOp, members: list[Launch]) -> GemvSpec | GluSpec 
             raise SelectionError(
                 "launch.fold",
                 "gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and "
-                "rope or rope_parts; a norm before a gemv, gemm_parts or gemv_glu; or rope_parts and attention",
+                "rope or rope_parts; a norm before a gemv, gemm_parts, gemv_glu or moe; or rope_parts and attention",
                 ", ".join(m.name.removeprefix("launch.") for m in members),
             )
 
 
 def _normed_first(
     fold: launch.FoldOp, norm: launch.NormOp, rest: GemvSpec | GluSpec | GatherSpec | MoeSpec
-) -> GemvSpec | GluSpec:
-    """Products of what a norm gives, which no buffer holds."""
+) -> GemvSpec | GluSpec | MoeSpec:
+    """Products, or a mixture, of what a norm gives, which no buffer holds."""
     result = norm.out if norm.quant is None else norm.quant
-    if isinstance(rest, GatherSpec | MoeSpec) or result is None or rest.x != activation(result):
+    if isinstance(rest, GatherSpec) or result is None or rest.x != activation(result):
         raise SelectionError("launch.fold norm", "products of its rows behind it", "others")
     width = activation_shape(norm.x, norm.name)[1]
     fields = [n for n in ("pre", "add", "sum", "at", "row", "x_pitch", "unit_pitch") if getattr(norm, n) is not None]
-    if norm.out is not None and norm.quant is not None:
+    plain = None if norm.out is None else rows(norm.out)
+    if isinstance(rest, MoeSpec):
+        if rest.router_x not in (None, plain):
+            raise SelectionError("launch.fold norm", "its f32 rows read by the mixture's router", "others")
+    elif plain is not None and norm.quant is not None:
         fields.append("out beside quant")
-    if fields or norm.cols.value.data != width or kept_by(fold, result):
+    kept = any(kept_by(fold, value) for value in (norm.out, norm.quant) if value is not None)
+    if fields or norm.cols.value.data != width or kept:
         got = fields[0] if fields else f"groups of {norm.cols.value.data}, or a result that others read"
         raise SelectionError("launch.fold norm", f"a plain norm of whole rows of {width} for its fold alone", got)
     planes = rest.x.planes if isinstance(rest.x, Quantized) else 0
-    return replace(rest, x=Unnormed(rows(norm.x), optional_address(norm.w), norm.eps.value.data, planes))
+    unnormed = Unnormed(rows(norm.x), optional_address(norm.w), norm.eps.value.data, planes)
+    if isinstance(rest, MoeSpec):
+        return replace(rest, x=unnormed, router_x=None)
+    return replace(rest, x=unnormed)
 
 
 def _product_added(fold: launch.FoldOp, product: launch.GemvOp, add: launch.BinaryOp) -> GemvSpec:

@@ -21,8 +21,9 @@ from lanelink.dialects.launch.tables import GatherOp
 class FoldOp(CompoundLaunch):
     """
     One launch of several kinds: a product, a gather or a mixture, then a norm of its rows or a rotation of its heads; a
-    sum may stand between them, or end it. Products may also come after a norm of the rows they read, and an attention
-    after the rotation of its queries and of the step's own keys. Each part reads what the parts before it wrote.
+    sum may stand between them, or end it. Products and mixtures may also come after a norm of the rows they read, and an
+    attention after the rotation of its queries and of the step's own keys. Each part reads what the parts before it
+    wrote.
 
     Example:
     ```mlir
@@ -42,7 +43,7 @@ class FoldOp(CompoundLaunch):
     traits = traits_def(NoTerminator())
 
     FIRST: ClassVar = (GatherOp, GemvOp, GemvF32Op, GemmPartsOp, MoeOp, NormOp, RopePartsOp)
-    AFTER_A_NORM: ClassVar = (GemvOp, GemmPartsOp, GemvGluOp)
+    AFTER_A_NORM: ClassVar = (GemvOp, GemmPartsOp, GemvGluOp, MoeOp)
     AFTER_A_ROTATION: ClassVar = (AttentionOp,)
     LATER: ClassVar = (BinaryOp, NormOp, RopeOp, RopePartsOp)
 

@@ -47,6 +47,14 @@ def small() -> Iterator[Case]:
         MoeShape(BF16, 0, 1, 31, 20, 15, 4, router="values", groups=(5, 3, 1), ties=True, renormalize=True),
         MoeShape(BF16, 0, 5, 31, 20, 14, 5, groups=(2, 1, 3), scale=0.3, biases=True),
         MoeShape(Q8_0, 1, 3, 64, 32, 21, 6, groups=(3, 2, 2), renormalize=True, scale=2.5),
+        MoeShape(Q8_0, 1, 1, 96, 160, 6, 3, router=BF16, plus=True, normed=True),
+        MoeShape(Q6_K, 1, 1, 256, 256, 3, 2, router=Q6_K, biases=True, normed=True),
+        MoeShape(BF16, 0, 1, 100, 45, 6, 3, router=F32, shared=SharedShape(BF16, 30), normed=True),
+        MoeShape(Q8_0, 2, 1, 96, 32, 4, 2, router="values", normed=True),
+        MoeShape(F32, 0, 1, 36, 37, 4, 2, normed=True),
+        MoeShape(Q8_0, 1, 1, 32, 32, 300, 9, router=F16, ties=True, renormalize=True),
+        MoeShape(Q4_K, 1, 1, 256, 256, 5, 3, router=Q4_K, shared=SharedShape(Q4_K, 256, column=F32)),
+        MoeShape(BF16, 0, 1, 31, 37, 5, 3, router=BF16, then=NormShape(), act=ExpertActivation.GELU),
     ):
         yield mixture(shape, seed=shape.width)
 

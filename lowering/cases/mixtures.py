@@ -11,11 +11,11 @@ from lanelink.dialects.tgraph.mixture import ExpertActivation
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import quantize
 from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, Floats
-from lanelink.lowering.cases.norms import NormShape, build_norm
+from lanelink.lowering.cases.norms import EPS, NormShape, build_norm, norm_bound
 from lanelink.lowering.cases.products import build_weights, quantized_bound, sum_bound
 from lanelink.lowering.meanings.mixture import joined
 from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec, SharedExpert
-from lanelink.lowering.selection.operands import Quantized, Rows
+from lanelink.lowering.selection.operands import Quantized, Rows, Unnormed
 
 DRAWS = 50
 """Routers drawn until rounding cannot change which experts are taken."""
@@ -59,6 +59,7 @@ class MoeShape:
     then: NormShape | None = None
     keep: bool = False
     gap: int = 0
+    normed: bool = False
 
     @property
     def name(self) -> str:
@@ -67,7 +68,7 @@ class MoeShape:
         formats = "/".join(dict.fromkeys(str(f) for f in (self.format, self.up, self.down) if f))
         words = [f"mixture {formats} x {form} m={self.rows} {self.width}->{self.hidden}"]
         words += [f"{self.top_k} of {self.experts} by {self.router} {self.act.value}"]
-        words += [w for w in ("renormalize", "biases", "ties", "plus", "keep") if getattr(self, w)]
+        words += [w for w in ("renormalize", "biases", "ties", "plus", "keep", "normed") if getattr(self, w)]
         if self.shared is not None:
             words.append(f"shared {self.shared.format} {self.shared.hidden} gated by {self.shared.column}")
         words += [f"{w} {getattr(self, w)}" for w in ("groups", "scale", "units", "at") if getattr(self, w) is not None]
@@ -76,12 +77,15 @@ class MoeShape:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The values that products by blocks read, those that plain ones do, and their operands."""
+    """The values that products by blocks read, those that plain ones do, their operands, and how far off a launch's own
+    values of them may be."""
 
     x: Floats
     plain: Floats
-    operand: Rows | Quantized
+    operand: Rows | Quantized | Unnormed
     router_x: Rows | None
+    off: Doubles
+    plain_off: Doubles
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def mixture(s: MoeShape, seed: int = 0) -> Case:
     routing = _routing(s)
     shared, shared_spec, shared_bound = _shared(b, s, inputs)
     y = meanings.mixture(inputs.x, router.values, routing, experts, hidden_planes=s.planes, shared=shared)
-    bound = _mixed_bound(s, inputs.x, router, routing, experts) + shared_bound + 2 * UNIT * np.abs(y)
+    bound = _mixed_bound(s, inputs, router, routing, experts) + shared_bound + 2 * UNIT * np.abs(y)
     plus = b.normal(*y.shape) if s.plus else None
     if plus is not None:
         y = y + plus
@@ -152,12 +156,26 @@ def mixture(s: MoeShape, seed: int = 0) -> Case:
 
 def _inputs(b: Builder, s: MoeShape) -> Inputs:
     x = b.normal(s.rows, s.width)
+    if s.normed:
+        return _normed_inputs(b, s, x)
+    exact = np.zeros(x.shape, np.float64)
     if s.planes == 0:
-        return Inputs(x, x, b.rows("x", x, s.gap), None)
+        return Inputs(x, x, b.rows("x", x, s.gap), None, exact, exact)
     q = quantize(x, s.planes)
     plain = [f for f in (s.router, s.shared and s.shared.column) if f == "values" or _is_plain(f)]
     router_x = b.rows("router_x", x, s.gap) if plain else None
-    return Inputs(q.dequantize(), x, Quantized(b.put("x", q.pack()), s.planes), router_x)
+    return Inputs(q.dequantize(), x, Quantized(b.put("x", q.pack()), s.planes), router_x, exact, exact)
+
+
+def _normed_inputs(b: Builder, s: MoeShape, x: Floats) -> Inputs:
+    """x as it is before its norm."""
+    weight = b.normal(s.width) if s.hidden % 64 else None
+    _, y = meanings.norm(x, EPS, weight)
+    off = norm_bound(x, 0.0, weight, EPS)
+    operand = Unnormed(b.rows("x", x, s.gap), b.maybe("x_weight", weight), EPS, s.planes)
+    if s.planes == 0:
+        return Inputs(y, y, operand, None, off, off)
+    return Inputs(quantize(y, s.planes).dequantize(), y, operand, None, quantized_bound(y, off, s.planes), off)
 
 
 def _is_plain(format: Format | str | None) -> bool:
@@ -169,12 +187,13 @@ def _column(b: Builder, name: str, format: Format | str, n: int, inputs: Inputs,
     if not isinstance(format, Format):
         w = b.normal(n, width, scale=2 * width**-0.5)
         w = w[np.arange(n) // 2] if ties else w  # each row twice: equal outputs meet at every place of the choice
-        x, matrix = inputs.plain, MoeMatrix(b.put(name, w.T), None)
+        x, off, matrix = inputs.plain, inputs.plain_off, MoeMatrix(b.put(name, w.T), None)
     else:
         w, address = build_weights(b, name, format, n, width)
-        x, matrix = inputs.plain if _is_plain(format) else inputs.x, MoeMatrix(address, format)
+        matrix, plain = MoeMatrix(address, format), _is_plain(format)
+        x, off = (inputs.plain, inputs.plain_off) if plain else (inputs.x, inputs.off)
     # Up to 32 ranges of a row are added one after another, which rounds as often as if each value were so much off.
-    bound = sum_bound(x, w, 32 * UNIT * np.abs(x).astype(np.float64))
+    bound = sum_bound(x, w, off + 32 * UNIT * np.abs(x).astype(np.float64))
     return Column(matrix, meanings.product(x, w), bound)
 
 
@@ -248,7 +267,7 @@ def _shared(
     spec = SharedExpert(shape.hidden, *held.matrices, None if column is None else column.matrix)
     limit = 1.5 if s.act is ExpertActivation.CLAMPED_SWIGLU else None
     one = meanings.Experts(held.gate, held.up, held.down, shape.hidden, s.act, limit)
-    made, off = _expert_bound(s, inputs.x, one, 0)
+    made, off = _expert_bound(s, inputs.x, inputs.off, one, 0)
     if column is None:
         return meaning, spec, off + UNIT * made
     # A sigmoid's slope is at most 1/4; it rounds a few times.
@@ -256,11 +275,11 @@ def _shared(
 
 
 def _mixed_bound(
-    s: MoeShape, x: Floats, router: Column, routing: meanings.Routing, experts: meanings.Experts
+    s: MoeShape, inputs: Inputs, router: Column, routing: meanings.Routing, experts: meanings.Experts
 ) -> Doubles:
     """What the weighed sum of the experts may be off by: each expert's, and its weight's times what it makes."""
     chosen, weights = meanings.route(router.values, routing)
-    total = np.zeros(x.shape, np.float64)
+    total = np.zeros(inputs.x.shape, np.float64)
     # exp(l - max) over a sum: both logits are off by the bound, the exponent rounds in proportion to itself, the sum
     # adds E / 32 terms one after another and 5 times across lanes, a weight counts once above and once below, and the
     # scale of them all rounds once.
@@ -268,15 +287,17 @@ def _mixed_bound(
     off = 4 * router.bound.max(axis=1) + (2 * span + s.experts / 32 + 25) * UNIT
     for expert in np.unique(chosen):
         rows, places = np.nonzero(chosen == expert)
-        made, bound = _expert_bound(s, x[rows], experts, int(expert))
+        made, bound = _expert_bound(s, inputs.x[rows], inputs.off[rows], experts, int(expert))
         weight = weights[rows, places][:, None]
         # The weighed terms are added one after another, over groups and the warps that share them.
         total[rows] += weight * (bound + made * (off[rows][:, None] + (s.top_k + 16) * UNIT))
     return total
 
 
-def _expert_bound(s: MoeShape, x: Floats, experts: meanings.Experts, index: int) -> tuple[Doubles, Doubles]:
-    """(The size of what an expert makes of x, what it may be off by): [m, width] each."""
+def _expert_bound(
+    s: MoeShape, x: Floats, x_off: Doubles, experts: meanings.Experts, index: int
+) -> tuple[Doubles, Doubles]:
+    """(The size of what an expert makes of x, what it may be off by): [m, width] each; x itself is `x_off` off."""
     hidden, width = experts.hidden, x.shape[1]
 
     def of(held: Floats, each: int) -> Floats:
@@ -284,7 +305,7 @@ def _expert_bound(s: MoeShape, x: Floats, experts: meanings.Experts, index: int)
 
     gate, up, down = of(experts.gate, hidden), of(experts.up, hidden), of(experts.down, width)
     g, u = x.astype(np.float64) @ gate.T.astype(np.float64), x.astype(np.float64) @ up.T.astype(np.float64)
-    gate_off, up_off = sum_bound(x, gate), sum_bound(x, up)
+    gate_off, up_off = sum_bound(x, gate, x_off), sum_bound(x, up, x_off)
     if experts.gate_bias is not None and experts.up_bias is not None:
         g, u = g + experts.gate_bias[index], u + experts.up_bias[index]
         gate_off, up_off = gate_off + UNIT * np.abs(g), up_off + UNIT * np.abs(u)

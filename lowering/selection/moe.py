@@ -8,6 +8,7 @@ from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.mixture import ExpertActivation
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.repack import PLANE_ALIGN, ROW_ALIGN, plane_layout
+from lanelink.lowering.selection import moe_decode
 from lanelink.lowering.selection.calls import (
     F32,
     I32,
@@ -20,13 +21,24 @@ from lanelink.lowering.selection.calls import (
     optional,
 )
 from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.moe_sizes import (
+    FORMATS,
+    STATIC_SHARED,
+    THREADS,
+    WARPS,
+    columns_of,
+    f32_stride,
+    is_plain,
+    planes_of,
+    q8_stride,
+    stride_of,
+    words_of,
+)
 from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec
-from lanelink.lowering.selection.operands import Quantized, Rows
-from lanelink.lowering.selection.packing import NO_NORM, fixed, norm_arguments, reading, require, writing
+from lanelink.lowering.selection.operands import Quantized, Rows, Unnormed
+from lanelink.lowering.selection.packing import NO_NORM, fixed, input_norm, norm_arguments, reading, require, writing
 
 # The kernels' own constants (kernels/moe_args.cuh, moe_stage.cuh, moe_choice.cuh).
-WARPS = 16
-THREADS = 32 * WARPS
 STORED_ROWS = 2
 GROUP = 4
 """Rows of x that share a stored row, in entries for several rows."""
@@ -34,9 +46,6 @@ GROUP = 4
 MOST_KEPT = 32
 MOST_EXPERTS = 8192
 MOST_GROUPS = 32
-STATIC_SHARED = 1024
-"""At least the static shared memory of an entry."""
-
 MOST_PAIRS = 1024
 """Pairs of a row and an expert that a pass sorts: each is compared with all."""
 
@@ -48,37 +57,8 @@ MOST_SEGMENTS = 16
 
 MOST_VALUE_SEGMENTS = 32
 
-FORMATS = (
-    Format.F32,
-    Format.F16,
-    Format.BF16,
-    Format.Q8_0,
-    Format.Q4_0,
-    Format.Q4_K,
-    Format.Q5_K,
-    Format.Q6_K,
-    Format.MXFP4,
-)
-"""In the order of the kernels' numbers; values come after them."""
-
 CLAMPED_CODE = len(Activation)
 """The kernels' number of clamped_swiglu: behind those of activations."""
-
-
-def f32_stride(k: int) -> int:
-    """Bytes of a staged f32 row."""
-    return -(-k // 32) * 128
-
-
-def q8_stride(k: int, planes: int) -> int:
-    """Bytes of a staged quantized row: its planes, scales, and sums of blocks."""
-    return -(-(planes * k + k // 32 * 8) // 16) * 16
-
-
-def words_of(format: Format, k: int) -> int:
-    """16-byte loads of a stored row's values."""
-    block = format.is_block and format is not Format.Q8_0
-    return k // 32 if block else plane_layout(format, 1, k).pitch // ROW_ALIGN
 
 
 def even(words: int, most: int) -> int:
@@ -97,15 +77,11 @@ class Laid:
     column_segments: int
     split: int
     shared_segments: int
+    x_at: int
     rows_at: int
     room: int
     shared_at: int
     blocks: int
-
-
-def planes_of(spec: MoeSpec) -> int:
-    """Planes of quantized x; 0 for f32."""
-    return spec.x.planes if isinstance(spec.x, Quantized) else 0
 
 
 def as_rows(matrix: MoeMatrix, outputs: int, k: int) -> MoeMatrix:
@@ -115,38 +91,30 @@ def as_rows(matrix: MoeMatrix, outputs: int, k: int) -> MoeMatrix:
     return matrix
 
 
-def _stride(spec: MoeSpec, k: int) -> int:
-    planes = planes_of(spec)
-    return q8_stride(k, planes) if planes else f32_stride(k)
-
-
-def _columns(spec: MoeSpec) -> list[MoeMatrix]:
-    column = spec.shared.column if spec.shared is not None else None
-    return [spec.router] if column is None else [spec.router, column]
-
-
-def _is_plain(matrix: MoeMatrix) -> bool:
-    return matrix.format is None or not matrix.format.is_block
-
-
 def _choosers(spec: MoeSpec, rows: int) -> int:
     return max(1, min(WARPS, rows, KEYS_BYTES // (4 * spec.experts)))
 
 
 def table_bytes(spec: MoeSpec, rows: int) -> int:
-    """Bytes of shared memory before the staged rows (kernels/moe_args.cuh, Tables)."""
+    """Bytes of shared memory before the staged rows: the tables, and x's row where the kernel norms it."""
+    normed = 4 * spec.width + q8_stride(spec.width, planes_of(spec)) if isinstance(spec.x, Unnormed) else 0
+    return _tables(spec, rows) + -(-normed // 128) * 128
+
+
+def _tables(spec: MoeSpec, rows: int) -> int:
+    """Bytes of a pass's tables (kernels/moe_args.cuh, Tables)."""
     words = 7 * rows * spec.top_k + 1 + rows + WARPS * STORED_ROWS * rows + _choosers(spec, rows) * spec.experts
     return -(-4 * words // 128) * 128
 
 
 def _needed(spec: MoeSpec, rows: int, group: int) -> int:
     """Bytes of staged rows that a pass cannot do without."""
-    x = [_stride(spec, spec.width)]
-    if any(_is_plain(m) for m in _columns(spec)):
+    x = [stride_of(spec, spec.width)]
+    if any(is_plain(m) for m in columns_of(spec)):
         x.append(f32_stride(spec.width))
     hidden = [spec.hidden] if spec.shared is None else [spec.hidden, spec.shared.hidden]
-    normed = 4 * spec.width if spec.then is not None else 0
-    return max(rows * max(x), *(group * _stride(spec, k) for k in hidden), normed)
+    normed = 4 * spec.width if spec.then is not None or isinstance(spec.x, Unnormed) else 0
+    return max(rows * max(x), *(group * stride_of(spec, k) for k in hidden), normed)
 
 
 def _pass_rows(spec: MoeSpec, group: int, total: int) -> int:
@@ -190,10 +158,10 @@ def lay(spec: MoeSpec, group: int, chip: Chip) -> Laid:
     rows = _pass_rows(spec, group, total)
     pairs, groups = rows * spec.top_k, -(-rows // group)
     rows_at = table_bytes(spec, rows)
-    hidden_bytes = pairs * _stride(spec, spec.hidden)
+    hidden_bytes = pairs * stride_of(spec, spec.hidden)
     shared_rows, shared_segments = 0, 1
     if spec.shared is not None:
-        shared_rows = groups * group * _stride(spec, spec.shared.hidden)
+        shared_rows = groups * group * stride_of(spec, spec.shared.hidden)
         assert spec.shared.down.format is not None and spec.down.format is not None
         words = words_of(spec.shared.down.format, spec.shared.hidden)
         shared_segments = even(words, words // words_of(spec.down.format, spec.hidden))
@@ -212,6 +180,7 @@ def lay(spec: MoeSpec, group: int, chip: Chip) -> Laid:
         column_segments=columns,
         split=split,
         shared_segments=shared_segments,
+        x_at=_tables(spec, rows),
         rows_at=rows_at,
         room=room,
         shared_at=hidden_bytes if beside else -1,
@@ -222,13 +191,41 @@ def lay(spec: MoeSpec, group: int, chip: Chip) -> Laid:
 def moe(spec: MoeSpec, chip: Chip) -> KernelCall:
     """The call of a mixture. Raises SelectionError for what no kernel runs."""
     spec = _checked(spec)
+    decoded = moe_decode.plan(spec, chip)
+    if decoded is not None:
+        return moe_decode.call(spec, decoded, _operands(spec, _product(spec, moe_decode.PRODUCT)))
     group = group_of(spec, chip)
     laid = lay(spec, group, chip)
     scratch, places = _scratch(spec, laid)
-    y = _product(spec, places["product"])
+    arguments: tuple[Argument, ...] = (
+        *_operands(spec, _product(spec, places["product"])),
+        *(places[name] for name in ("logits", "columns", "h", "shared_h")),
+        Address(ScratchKind.COUNTERS),
+        *(I32(laid.pass_rows), I32(laid.choosers), I32(laid.segments), I32(laid.column_segments), I32(laid.split)),
+        *(I32(laid.shared_segments), I32(laid.rows_at), I32(laid.room), I32(laid.shared_at)),
+        *input_norm(spec.x),
+        I32(laid.x_at),
+        I32(int(spec.then is not None)),
+        *(NO_NORM if spec.then is None else norm_arguments(spec.then, spec.width, "mixture's norm")),
+    )
+    stem = f"moe_{'q8' if planes_of(spec) else 'f32'}_r{group}"
+    return KernelCall(
+        stem,
+        stem,
+        (laid.blocks, 1, 1),
+        (THREADS, 1, 1),
+        laid.rows_at + laid.room,
+        arguments,
+        scratch=scratch,
+        together=True,
+    )
+
+
+def _operands(spec: MoeSpec, y: Rows) -> tuple[Argument, ...]:
+    """The kernels' MOE_PARAMS."""
     shared = spec.shared
     inner = 0 if shared is None else shared.hidden
-    arguments: tuple[Argument, ...] = (
+    return (
         *_sources(spec),
         *(I32(spec.width), I32(spec.m), I32(spec.experts), I32(spec.top_k), I32(int(spec.renormalize))),
         *_grouping(spec),
@@ -245,23 +242,6 @@ def moe(spec: MoeSpec, chip: Chip) -> KernelCall:
         *_matrix(None if shared is None else shared.down, spec.width, inner),
         *writing(y),
         *((Null(), I32(0)) if spec.plus is None else reading(spec.plus, "mixture plus")),
-        *(places[name] for name in ("logits", "columns", "h", "shared_h")),
-        Address(ScratchKind.COUNTERS),
-        *(I32(laid.pass_rows), I32(laid.choosers), I32(laid.segments), I32(laid.column_segments), I32(laid.split)),
-        *(I32(laid.shared_segments), I32(laid.rows_at), I32(laid.room), I32(laid.shared_at)),
-        I32(int(spec.then is not None)),
-        *(NO_NORM if spec.then is None else norm_arguments(spec.then, spec.width, "mixture's norm")),
-    )
-    stem = f"moe_{'q8' if planes_of(spec) else 'f32'}_r{group}"
-    return KernelCall(
-        stem,
-        stem,
-        (laid.blocks, 1, 1),
-        (THREADS, 1, 1),
-        laid.rows_at + laid.room,
-        arguments,
-        scratch=scratch,
-        together=True,
     )
 
 
@@ -287,12 +267,17 @@ def _checked(spec: MoeSpec) -> MoeSpec:
     require(planes in (0, 1, 2), "mixture of quantized activations", "1 or 2 planes", planes)
     for name, matrix in matrices.items():
         require(matrix.format is not None, f"mixture {name}", "stored rows", "values")
-        plain = planes > 0 and _is_plain(matrix)
+        plain = planes > 0 and is_plain(matrix)
         require(not plain, f"mixture {name} beside quantized activations", "a block format", matrix.format)
-    if any(_is_plain(m) for m in _columns(spec)):
+    if isinstance(spec.x, Unnormed):
+        require(
+            spec.m == 1 and spec.width % 4 == 0, "mixture of a norm", "one row of a multiple of 4", (spec.m, spec.width)
+        )
+        require(spec.router_x is None, "mixture of a norm", "a router of what it norms", "other rows")
+    elif any(is_plain(m) for m in columns_of(spec)):
         require(planes == 0 or spec.router_x is not None, "mixture router_x", "f32 rows for its router", "none")
     if planes == 0 and spec.router_x not in (None, spec.x):
-        blocks = [m for m in _columns(spec) if not _is_plain(m)]
+        blocks = [m for m in columns_of(spec) if not is_plain(m)]
         require(not blocks, "mixture router_x beside f32 x", "a router of plain rows or values", "one of blocks")
     router = as_rows(spec.router, spec.experts, spec.width)
     if spec.shared is None or spec.shared.column is None:
@@ -314,6 +299,8 @@ def _act_code(act: ExpertActivation) -> int:
 def _sources(spec: MoeSpec) -> tuple[Argument, ...]:
     """x with its pitch or planes, then the router's rows with their pitch."""
     x = spec.x
+    if isinstance(x, Unnormed):
+        return fixed(x.row, "mixture x"), I32(x.planes), Null(), I32(0)
     if isinstance(x, Quantized):
         router = (Null(), I32(0)) if spec.router_x is None else reading(spec.router_x, "mixture router_x")
         return x.address, I32(x.planes), *router
@@ -358,4 +345,4 @@ def _product(spec: MoeSpec, waiting: Address) -> Rows:
     return spec.y
 
 
-__all__ = ["Laid", "even", "f32_stride", "group_of", "lay", "moe", "q8_stride", "table_bytes", "words_of"]
+__all__ = ["Laid", "even", "group_of", "lay", "moe", "table_bytes"]

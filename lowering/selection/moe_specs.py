@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.mixture import ExpertActivation
 from lanelink.lowering.selection.calls import Address
-from lanelink.lowering.selection.specs import Norm, Quantized, Rows
+from lanelink.lowering.selection.specs import Norm, Quantized, Rows, Unnormed
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class MoeSpec:
 
     Experts' matrices lie one after another: gate and up [experts * hidden, width], down [experts * width, hidden];
     biases f32 [experts], [experts, hidden], [experts, hidden], [experts, width]. A router or column of plain rows or
-    values reads `router_x`, f32 [m, width]; one of blocks reads x. Hidden rows are quantized as x is. Experts' weights
-    are multiplied by `routed_scale`. `limit` is that of clamped_swiglu. `plus`: rows added to the result. `then`: its
-    norm, the result being kept only where there is a `y`.
+    values reads `router_x`, f32 [m, width], or x as its norm makes it in f32; one of blocks reads x. Hidden rows are
+    quantized as x is. Experts' weights are multiplied by `routed_scale`. `limit` is that of clamped_swiglu. `plus`:
+    rows added to the result. `then`: its norm, the result being kept only where there is a `y`.
     """
 
-    x: Rows | Quantized
+    x: Rows | Quantized | Unnormed
     router_x: Rows | None
     m: int
     width: int

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lanelink.dialects.formats import BLOCK_VALUES, Format
 from lanelink.dialects.launch.products import MOST_SPLITS
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, Null, SelectionError, optional
-from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows
+from lanelink.lowering.selection.specs import HeadNorm, Norm, Quantized, Rows, Unnormed
 from lanelink.passes.schedule.splits import inner_share
 
 MAX_GRID_X = 2**31 - 1
@@ -78,6 +78,11 @@ def quantizing_rows(quantized: Quantized | None, m: int, cols: int, where: str) 
     return *quantizing(replace(quantized, rows=None), cols, where), I32(held), first, named
 
 
+def input_norm(x: object) -> tuple[Argument, ...]:
+    """(present, weight, eps) of the norm of a row that is read: the kernels' InputNorm."""
+    return (I32(1), optional(x.weight), F32(x.eps)) if isinstance(x, Unnormed) else (I32(0), Null(), F32(0.0))
+
+
 def some_result(y: Rows | None, quantized: Quantized | None, where: str) -> None:
     """Checks that a launch writes something."""
     require(y is not None or quantized is not None, f"{where} result", "f32 rows or a quantized form", "neither")
@@ -132,6 +137,7 @@ __all__ = [
     "NO_NORM",
     "fixed",
     "head_norm",
+    "input_norm",
     "norm_arguments",
     "quantizing",
     "quantizing_rows",

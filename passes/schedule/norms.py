@@ -38,11 +38,12 @@ def norm_by_reader(rows: int, width: int, readers: int) -> bool:
 @dataclass(frozen=True)
 class ScheduleNormsPass(ModulePass):
     """
-    Moves the norm that ends a fold to the head of the products that read it, where `norm_by_reader` says so.
+    Moves the norm that ends a fold to the head of the products, or of the mixture, that read it, where `norm_by_reader`
+    says so.
 
-    `fold { gemv, norm(add) }` and the `gemv`, `gemm_parts`, `gemv_glu` or fold of them that reads the norm become
-    `fold { gemv, binary(add) }` and `fold { norm, products … }`; so where a gather or a mixture makes the row. The
-    number of launches stays.
+    `fold { gemv, norm(add) }` and the `gemv`, `gemm_parts`, `gemv_glu`, `moe` or fold of them that reads the norm
+    become `fold { gemv, binary(add) }` and `fold { norm, products … }`; so where a gather or a mixture makes the row.
+    The number of launches stays.
     """
 
     name = "schedule-norms"
@@ -76,10 +77,10 @@ Maker = launch.GemvOp | launch.GatherOp | launch.MoeOp
 
 
 def _reader(fold: launch.FoldOp, first: Maker, norm: launch.NormOp) -> Launch | None:
-    """The launch whose products take the norm over, where one does."""
-    result = norm.out if norm.quant is None else norm.quant
+    """The launch whose products, or whose mixture, take the norm over, where one does."""
+    results = [value for value in (norm.out, norm.quant) if value is not None]
     made = first.out
-    if result is None or made is None or norm.x is not made or (norm.out is not None and norm.quant is not None):
+    if made is None or norm.x is not made:
         return None
     if any(getattr(norm, name) is not None for name in ("pre", "at", "row", "x_pitch", "unit_pitch")):
         return None
@@ -88,13 +89,26 @@ def _reader(fold: launch.FoldOp, first: Maker, norm: launch.NormOp) -> Launch | 
     if norm.add is not None and (isinstance(first, launch.GatherOp) or set(_readers(made)) != {fold}):
         return None
     rows, width = buffer_shape(norm.x, norm.name)
-    readers = [op for op in _readers(result) if op is not fold]
+    readers = list(dict.fromkeys(op for value in results for op in _readers(value) if op is not fold))
     if norm.cols.value.data != width or not norm_by_reader(rows, width, len(readers)):
         return None
     reader = readers[0]
     head = reader.members()[0] if isinstance(reader, launch.FoldOp) else reader
-    takes = isinstance(head, (launch.GemvOp, launch.GemmPartsOp, launch.GemvGluOp)) and head.x is result
-    return reader if takes and isinstance(reader, Launch) else None
+    return reader if _takes(head, norm) and isinstance(reader, Launch) else None
+
+
+def _takes(head: Operation, norm: launch.NormOp) -> bool:
+    """Whether a launch's first part reads a norm's rows in the one form they have, or as a mixture does in both: its
+    experts the quantized one, its router the other."""
+    match head:
+        case launch.GemvOp() | launch.GemmPartsOp() | launch.GemvGluOp():
+            return head.x in (norm.out, norm.quant) and (norm.out is None or norm.quant is None)
+        case launch.MoeOp() if norm.quant is None:
+            return head.x is norm.out and head.router_x in (None, norm.out)
+        case launch.MoeOp():
+            return head.x is norm.quant and head.router_x is norm.out
+        case _:
+            return False
 
 
 def _readers(value: SSAValue) -> list[Operation]:

@@ -12,7 +12,7 @@ from lanelink.dialects.formats import Format
 from lanelink.dialects.tgraph.mixture import ExpertActivation
 from lanelink.kernels.build import SOURCES
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.selection import moe
+from lanelink.lowering.selection import moe, moe_decode, moe_sizes
 from lanelink.lowering.selection.calls import Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
 from lanelink.lowering.selection.moe_specs import ExpertGroups, MoeMatrix, MoeSpec, SharedExpert
@@ -53,8 +53,8 @@ def numbers(source: str, name: str) -> list[str]:
 
 
 def test_the_kernels_number_formats_and_activations_so() -> None:
-    assert numbers("blocks.cuh", "Format") == [f"format_{f.value}" for f in moe.FORMATS]
-    assert set(moe.FORMATS) == set(Format)
+    assert numbers("blocks.cuh", "Format") == [f"format_{f.value}" for f in moe_sizes.FORMATS]
+    assert set(moe_sizes.FORMATS) == set(Format)
     assert [f"act_{a.value}" for a in sorted(Activation, key=lambda a: a.code)] == numbers("common.cuh", "Activation")
     assert max(a.code for a in Activation) + 1 == moe.CLAMPED_CODE
 
@@ -94,14 +94,70 @@ def test_all_blocks_are_resident_and_their_memory_is_there(chip: Chip) -> None:
             one = replace(one, shared=mixed)
         call = moe.moe(one, chip)
         assert call.together and call.grid[0] <= chip.sms and call.block == (512, 1, 1)
-        assert call.shared + moe.STATIC_SHARED <= chip.shared_bytes
+        assert call.shared + moe_sizes.STATIC_SHARED <= chip.shared_bytes
+        if moe_decode.plan(one, chip) is not None:
+            continue
         group = moe.group_of(one, chip)
         laid = moe.lay(one, group, chip)
         pairs = laid.pass_rows * one.top_k
         assert call.scratch_bytes(ScratchKind.PARTIALS) >= 4 * pairs * one.hidden
         # A group's hidden rows at least are staged at a time, behind the tables.
-        assert laid.room >= group * moe.q8_stride(one.hidden, 1)
+        assert laid.room >= group * moe_sizes.q8_stride(one.hidden, 1)
         assert laid.rows_at >= 4 * (7 * pairs + 1 + 33 * laid.pass_rows + one.experts)
+
+
+def test_one_row_of_formats_with_a_module_is_decoded() -> None:
+    big, format = spec(1, 2048, 768, 128, 8), Format.Q8_0
+    call = moe.moe(big, H200)
+    assert (call.module, call.entry) == ("moe_decode_q8_0", "moe_decode_q8_0_q8")
+    # An output of down is 8 rows of 48 loads: 12 loads a lane where no warps share it, and 128 blocks have one each.
+    laid = moe_decode.plan(big, H200)
+    assert laid is not None
+    assert (laid.blocks, laid.split_bits, laid.down_words, laid.down_batches) == (132, 0, 384, 2)
+    assert laid.router_bits == 4  # a block has one row of the router at most
+    assert call.scratch_bytes(ScratchKind.COUNTERS) >= 4 * (4 + 8 * 768 + 128)
+    shared = SharedExpert(96, *(matrix(format) for _ in range(3)), matrix(Format.BF16))
+    assert moe_decode.plan(replace(big, shared=shared), H200) is not None
+    for changed in (
+        {"m": 2},
+        {"x": Quantized(X, 2)},
+        {"x": Rows(X, 2048)},
+        {"up": matrix(Format.Q4_0)},
+        {"down": matrix(Format.Q6_K)},
+        {"router": matrix(None)},
+        {"router": matrix(Format.Q4_0)},
+        {"shared": replace(shared, down=matrix(Format.Q4_0))},
+        {"experts": 8192},
+        {"hidden": 64 * 1024},
+    ):
+        assert moe_decode.plan(replace(big, **changed), H200) is None, changed
+
+
+def test_reciprocals_divide_exactly() -> None:
+    for divisor in (*range(1, 70), 767, 2880, 24000):
+        inverse = moe_decode.reciprocal(divisor)
+        assert inverse < 2**32
+        most = min(2**32 // divisor - 1, 2**31 - 1)
+        for n in (0, 1, divisor - 1, divisor, 5 * divisor - 1, most // divisor * divisor - 1, most):
+            assert (n if inverse == 0 else n * inverse >> 32) == n // divisor, (n, divisor)
+
+
+@pytest.mark.parametrize(("rows", "bits"), [(1, 4), (2, 3), (3, 2), (4, 2), (8, 1), (9, 0), (40, 0)])
+def test_no_warp_has_two_parts_of_a_routers_row_before_each_has_one(rows: int, bits: int) -> None:
+    assert moe_decode.router_bits_of(rows) == bits
+
+
+@pytest.mark.parametrize(
+    ("width", "words", "bits"),
+    [
+        (2048, 384, 0),  # one round of 12 loads
+        (2880, 360, 1),  # three of 6, not two of 12
+        (512, 384, 2),  # one of 3
+        (64, 96, 2),  # few words: no lane is left without one
+    ],
+)
+def test_warps_that_share_an_output(width: int, words: int, bits: int) -> None:
+    assert moe_decode.split_bits_of(width, words, 132) == bits
 
 
 def test_ranges_are_even_and_none_is_empty() -> None:

@@ -34,7 +34,7 @@ func.func @of_others(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transpo
 // -----
 
 // CHECK: sym_name = "of_a_norm_and_no_product"
-// CHECK: | Operation does not verify: launch.fold: expected launch.gemv or launch.gemm_parts or launch.gemv_glu after a norm that comes first, got launch.norm
+// CHECK: | Operation does not verify: launch.fold: expected launch.gemv or launch.gemm_parts or launch.gemv_glu or launch.moe after a norm that comes first, got launch.norm
 func.func @of_a_norm_and_no_product(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %o: memref<1x64xf32>, %h: memref<1x64xf32>, %y: memref<1x64xf32>) {
   launch.fold() {
   launch.norm(x = %x : memref<1x64xf32>, out = %o : memref<1x64xf32>) {cols = 64 : i64, eps = 1.0 : f32} covers [1]

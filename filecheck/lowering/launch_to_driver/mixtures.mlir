@@ -44,7 +44,7 @@ func.func @step(
 // -----
 
 // Experts in groups ranked by their best, and a scale of the routed sum.
-// CHECK: driver.launch @moe_f32_r1::@moe_f32_r1(%x, 64 : i32, %x, 64 : i32, 64 : i32, 1 : i32, 4 : i32, 2 : i32, 0 : i32, 4 : i32, 3 : i32, 1 : i32, 1.600000e+01 : f32, 32 : i32, {{.*}} together covers [0] {label = "moe"}
+// CHECK: driver.launch @moe_decode_bf16::@moe_decode_bf16_f32(%x, 64 : i32, %x, 64 : i32, 64 : i32, 1 : i32, 4 : i32, 2 : i32, 0 : i32, 4 : i32, 3 : i32, 1 : i32, 1.600000e+01 : f32, 32 : i32, {{.*}} together covers [0] {label = "moe"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -60,7 +60,7 @@ func.func @step(
 // -----
 
 // A unit of a wider row: 4 * 32 bytes into rows of 96 values.
-// CHECK: driver.launch @moe_f32_r1::@moe_f32_r1({{.*}} %y + 128, 96 : i32, null, null, 0 : i32, {{.*}} together covers [0] {label = "moe"}
+// CHECK: driver.launch @moe_decode_bf16::@moe_decode_bf16_f32({{.*}} %y + 128, 96 : i32, null, null, 0 : i32, {{.*}} together covers [0] {label = "moe"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -76,7 +76,7 @@ func.func @step(
 // -----
 
 // The mixture, rows added to it, and the norm of the sum, quantized; nothing else reads the mixture.
-// CHECK: driver.launch @moe_f32_r1::@moe_f32_r1({{.*}} %{{[0-9]+}} + 768, 64 : i32, null, %z, 64 : i32, {{.*}} 1 : i32, 1.000000e-06 : f32, %n, %x, 64 : i32, null, 0 : i32, {{.*}} %q, 1 : i32) {{.*}} together covers [0, 1, 2, 3, 4] {label = "fold(moe, binary, norm)"}
+// CHECK: driver.launch @moe_decode_bf16::@moe_decode_bf16_f32({{.*}} %{{[0-9]+}}, 64 : i32, null, %z, 64 : i32, {{.*}} 1 : i32, 1.000000e-06 : f32, %n, %x, 64 : i32, null, 0 : i32, {{.*}} %q, 1 : i32) {{.*}} together covers [0, 1, 2, 3, 4] {label = "fold(moe, binary, norm)"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},
@@ -93,6 +93,41 @@ func.func @step(
     launch.moe(x = %x : memref<1x64xf32>, router = %r : !tgraph.rows<f32, 4x64, transposed>, gate = %g : !tgraph.rows<bf16, 128x64, transposed>, up = %g : !tgraph.rows<bf16, 128x64, transposed>, down = %d : !tgraph.rows<bf16, 256x32, transposed>, out = %m : memref<1x64xf32>) {act = #tgraph<expert_activation gelu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [0]
     launch.binary(a = %z : memref<1x64xf32>, b = %m : memref<1x64xf32>, out = %s : memref<1x64xf32>) {kind = #tgraph<binary_kind add>} covers [1]
     launch.norm(x = %s : memref<1x64xf32>, add = %x : memref<1x64xf32>, w = %n : memref<64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [2, 3, 4]
+  }
+  func.return
+}
+
+// -----
+
+// The mixture's row is normed in its launch, in the form that experts read and in the router's.
+// CHECK: driver.launch @moe_decode_q8_0::@moe_decode_q8_0_q8(%x, 1 : i32, null, 0 : i32, 64 : i32, 1 : i32, {{.*}} %y, 64 : i32, null, %z, 64 : i32, %{{[0-9]+}}, 1 : i32, %n, 1.000000e-06 : f32, {{.*}} together covers [0, 1, 2, 3] {label = "fold(norm, moe, binary)"}
+// Formats that have no module run in the general kernel, of values too.
+// CHECK: driver.launch @moe_q8_r1::@moe_q8_r1(%y, 1 : i32, null, 0 : i32, 64 : i32, {{.*}} 1 : i32, null, 1.000000e-06 : f32, {{.*}} together covers [4, 5, 6] {label = "fold(norm, moe)"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x64xf32> {tgraph.state = "x"},
+  %y: memref<1x64xf32> {tgraph.state = "y"},
+  %z: memref<1x64xf32> {tgraph.state = "z"}) attributes {launch.lifted = 7 : i64} {
+  %r = launch.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
+  %v = launch.constant #tgraph.checkpoint<"v"> : memref<64x4xf32>
+  %g = launch.constant #tgraph.checkpoint<"g"> : !tgraph.rows<q8_0, 128x64, transposed>
+  %u = launch.constant #tgraph.checkpoint<"u"> : !tgraph.rows<q4_0, 128x64, transposed>
+  %d = launch.constant #tgraph.checkpoint<"d"> : !tgraph.rows<q8_0, 256x32, transposed>
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<64xf32>
+  %h = launch.alloc : memref<1x64xf32>
+  %q = launch.alloc : !tgraph.q8<1x64>
+  %m = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.norm(x = %x : memref<1x64xf32>, w = %n : memref<64xf32>, out = %h : memref<1x64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [0, 1]
+    launch.moe(x = %q : !tgraph.q8<1x64>, router_x = %h : memref<1x64xf32>, router = %r : !tgraph.rows<bf16, 4x64, transposed>, gate = %g : !tgraph.rows<q8_0, 128x64, transposed>, up = %g : !tgraph.rows<q8_0, 128x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x32, transposed>, out = %m : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [2]
+    launch.binary(a = %m : memref<1x64xf32>, b = %z : memref<1x64xf32>, out = %y : memref<1x64xf32>) {kind = #tgraph<binary_kind add>} covers [3]
+  }
+  %i = launch.alloc : memref<1x64xf32>
+  %j = launch.alloc : !tgraph.q8<1x64>
+  launch.fold() {
+    launch.norm(x = %y : memref<1x64xf32>, out = %i : memref<1x64xf32>, quant = %j : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [4, 5]
+    launch.moe(x = %j : !tgraph.q8<1x64>, router_x = %i : memref<1x64xf32>, router = %v : memref<64x4xf32>, gate = %g : !tgraph.rows<q8_0, 128x64, transposed>, up = %u : !tgraph.rows<q4_0, 128x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x32, transposed>, out = %z : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [6]
   }
   func.return
 }

@@ -1,7 +1,7 @@
 // RUN: lanelink-opt %s --split-input-file --verify-diagnostics -p plan-buffers,lower-to-driver | filecheck %s
 
 // fold_of_other_parts
-// CHECK: lower-to-driver fold(gather, rope): launch.fold: expected gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and rope or rope_parts; a norm before a gemv, gemm_parts or gemv_glu; or rope_parts and attention, got gather, rope
+// CHECK: lower-to-driver fold(gather, rope): launch.fold: expected gemv, gather or moe and norm; moe, binary and norm; gemv or moe and binary; gemv or gemm_parts and rope or rope_parts; a norm before a gemv, gemm_parts, gemv_glu or moe; or rope_parts and attention, got gather, rope
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position},

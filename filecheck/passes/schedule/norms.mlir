@@ -267,3 +267,68 @@ func.func @of_a_mixture(%token: memref<1xi32> {tgraph.token}, %a: memref<1x64xf3
   launch.gemv(x = %h : memref<1x64xf32>, w = %v : !tgraph.rows<bf16, 96x64, transposed>, out = %y : memref<1x96xf32>) covers [3]
   func.return
 }
+
+// -----
+
+// A mixture takes the norm over in both of its forms: the quantized one for its experts, the other for its router.
+// CHECK-LABEL: func.func @before_a_mixture
+// CHECK: launch.fold() {
+// CHECK-NEXT: launch.gemv(x = %a {{.*}} covers [0]
+// CHECK-NEXT: launch.binary(a = %o : memref<1x64xf32>, b = %x : memref<1x64xf32>, out = %s : memref<1x64xf32>) {{.*}} covers [1]
+// CHECK-NEXT: }
+// CHECK: launch.fold() {
+// CHECK-NEXT: launch.norm(x = %s : memref<1x64xf32>, w = %n : memref<64xf32>, out = %h : memref<1x64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [2, 3]
+// CHECK-NEXT: launch.moe(x = %q : !tgraph.q8<1x64>, router_x = %h
+// CHECK-NEXT: launch.binary(a = %m
+// CHECK: launch.fold() {
+// CHECK-NEXT: launch.norm(x = %t : memref<1x64xf32>, out = %i : memref<1x64xf32>) {{.*}} covers [6]
+// CHECK-NEXT: launch.gemv(x = %i {{.*}} covers [7]
+func.func @before_a_mixture(%token: memref<1xi32> {tgraph.token}, %a: memref<1x128xf32>, %x: memref<1x64xf32>,
+    %y: memref<1x96xf32>) attributes {launch.lifted = 8 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x128, transposed>
+  %v = launch.constant #tgraph.checkpoint<"v"> : !tgraph.rows<bf16, 96x64, transposed>
+  %n = launch.constant #tgraph.checkpoint<"n"> : memref<64xf32>
+  %r = launch.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
+  %g = launch.constant #tgraph.checkpoint<"g"> : !tgraph.rows<q8_0, 128x64, transposed>
+  %d = launch.constant #tgraph.checkpoint<"d"> : !tgraph.rows<q8_0, 256x32, transposed>
+  %o = launch.alloc : memref<1x64xf32>
+  %s = launch.alloc : memref<1x64xf32>
+  %h = launch.alloc : memref<1x64xf32>
+  %q = launch.alloc : !tgraph.q8<1x64>
+  launch.fold() {
+    launch.gemv(x = %a : memref<1x128xf32>, w = %w : !tgraph.rows<bf16, 64x128, transposed>, out = %o : memref<1x64xf32>) covers [0]
+    launch.norm(x = %o : memref<1x64xf32>, add = %x : memref<1x64xf32>, sum = %s : memref<1x64xf32>, w = %n : memref<64xf32>, out = %h : memref<1x64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1, 2, 3]
+  }
+  %m = launch.alloc : memref<1x64xf32>
+  %t = launch.alloc : memref<1x64xf32>
+  %i = launch.alloc : memref<1x64xf32>
+  launch.fold() {
+    launch.moe(x = %q : !tgraph.q8<1x64>, router_x = %h : memref<1x64xf32>, router = %r : !tgraph.rows<bf16, 4x64, transposed>, gate = %g : !tgraph.rows<q8_0, 128x64, transposed>, up = %g : !tgraph.rows<q8_0, 128x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x32, transposed>, out = %m : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [4]
+    launch.norm(x = %m : memref<1x64xf32>, add = %s : memref<1x64xf32>, sum = %t : memref<1x64xf32>, out = %i : memref<1x64xf32>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [5, 6]
+  }
+  launch.gemv(x = %i : memref<1x64xf32>, w = %v : !tgraph.rows<bf16, 96x64, transposed>, out = %y : memref<1x96xf32>) covers [7]
+  func.return
+}
+
+// -----
+
+// Something else reads the f32 form: two launches would norm the row.
+// CHECK-LABEL: func.func @of_two_forms
+// CHECK: launch.gemv(x = %a {{.*}} covers [0]
+// CHECK-NEXT: launch.norm(x = %o
+func.func @of_two_forms(%token: memref<1xi32> {tgraph.token}, %a: memref<1x128xf32>, %x: memref<1x64xf32>,
+    %y: memref<1x96xf32>, %z: memref<1x96xf32>) attributes {launch.lifted = 5 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 64x128, transposed>
+  %v = launch.constant #tgraph.checkpoint<"v"> : !tgraph.rows<bf16, 96x64, transposed>
+  %k = launch.constant #tgraph.checkpoint<"k"> : !tgraph.rows<q8_0, 96x64, transposed>
+  %o = launch.alloc : memref<1x64xf32>
+  %h = launch.alloc : memref<1x64xf32>
+  %q = launch.alloc : !tgraph.q8<1x64>
+  launch.fold() {
+    launch.gemv(x = %a : memref<1x128xf32>, w = %w : !tgraph.rows<bf16, 64x128, transposed>, out = %o : memref<1x64xf32>) covers [0]
+    launch.norm(x = %o : memref<1x64xf32>, out = %h : memref<1x64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [1, 2]
+  }
+  launch.gemv(x = %q : !tgraph.q8<1x64>, w = %k : !tgraph.rows<q8_0, 96x64, transposed>, out = %y : memref<1x96xf32>) covers [3]
+  launch.gemv(x = %h : memref<1x64xf32>, w = %v : !tgraph.rows<bf16, 96x64, transposed>, out = %z : memref<1x96xf32>) covers [4]
+  func.return
+}

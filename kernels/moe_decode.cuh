@@ -1,0 +1,521 @@
+// A mixture of experts of one row, streamed at the memory's speed: its formats are the entry's, and a block waits for
+// others only where it loads what they tell (moe_told.cuh).
+//
+// The row's products are shared out over all warps of the grid, as even as they come:
+//   1  the router: a block takes rows of it, and its warps share each; outputs are told as whole numbers of their order
+//   2  every block chooses by itself
+//   3  gate and up: a warp takes a row of both, the shared expert's first; what it makes is told
+//   4  down: a warp takes an output, or shares it: the rows of all chosen experts, one behind the other
+// What can be loaded before it is waited for, is: the router's rows before the launch ahead has ended, the shared expert's
+// before the choice, and the rows of down before the hidden values that they are multiplied by.
+#pragma once
+#include "moe_decode_stage.cuh"
+
+#ifndef STAMP
+#define STAMP(i)
+#endif
+
+template <int FORMAT, int PLANES, int STEPS, int N>
+__device__ __forceinline__ void sum_stored(const Batch<FORMAT, STEPS, N> &b, int word, int words, const char *x, int k,
+                                           float (&sums)[1][N]) {
+  if constexpr (IN_BLOCKS<FORMAT>)
+    sum_blocks<FORMAT, INPUT_OF<PLANES>, 1, STEPS>(b, word, words, x, PLANES, 1, sums);
+  else
+    sum_batch<FORMAT, PLANES, 1, STEPS>(b, word, words, x, k, sums);
+}
+
+template <int FORMAT>
+__device__ __forceinline__ const char *scales_of_row(const Matrix &m, int row) {
+  return FORMAT == FORMAT_Q8_0 ? m.scales(row) : m.w;
+}
+
+// ---- the router -----------------------------------------------------------------------------------------------------
+// What a warp takes of its block's row number `number`: words from `word` on, by its lanes.
+struct RouterAt {
+  int row, word, last;
+  Matrix matrix;  // the router's, or the shared expert's gate, which is one row more
+};
+
+__device__ __forceinline__ RouterAt router_at(const MoeArgs &a, const DecodePlan &p, int number) {
+  const int row = blockIdx.x + gridDim.x * number, part = (threadIdx.x >> 5) & ((1 << p.router_bits) - 1);
+  const bool routes = row < a.experts;
+  const Matrix m = pick(routes, a.router, a.column);
+  const int each = (m.words + (1 << p.router_bits) - 1) >> p.router_bits;
+  const int last = row < router_rows(a) ? min(m.words, (part + 1) * each) : 0;
+  return {routes ? row : row - a.experts, part * each + int(threadIdx.x & 31), last, m};
+}
+
+template <int FORMAT>
+__device__ __forceinline__ void load_router(const MoeArgs &a, const RouterAt &at, Block<FORMAT> &held) {
+  if (at.word >= at.last) return;
+  if (FORMAT <= FORMAT_BF16 || at.matrix.format <= FORMAT_BF16)
+    held.quants = load_weights(at.matrix.row(at.row) + 16 * at.word);
+  else
+    load_stored<FORMAT>(held, at.matrix.row(at.row), scales_of_row<FORMAT>(at.matrix, at.row), a.width, at.word);
+}
+
+// A load of a plain row by x in f32, in order.
+template <int PLAIN>
+__device__ __forceinline__ float sum_plain(const uint4 &quants, const float4 *x, int word) {
+  constexpr int FOURS = VALUES<PLAIN> / 4;
+  float sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < FOURS; j++) {
+    const float4 w = decode_four<PLAIN>(quants, j), by = x[word * FOURS + j];
+    sum += w.x * by.x + w.y * by.y + w.z * by.z + w.w * by.w;
+  }
+  return sum;
+}
+
+template <int FORMAT, int PLANES>
+__device__ __forceinline__ float sum_router(const MoeArgs &a, const RouterAt &at, const Block<FORMAT> &held,
+                                            const char *x, const float4 *plain) {
+  if (at.matrix.format == FORMAT_F32) return sum_plain<FORMAT_F32>(held.quants, plain, at.word);
+  if (at.matrix.format == FORMAT_F16) return sum_plain<FORMAT_F16>(held.quants, plain, at.word);
+  if (at.matrix.format == FORMAT_BF16) return sum_plain<FORMAT_BF16>(held.quants, plain, at.word);
+  float sums[1][1] = {};
+  if constexpr (FORMAT > FORMAT_BF16) {
+    Batch<FORMAT, 1, 1> one;
+    one.w[0][0] = held;
+    sum_stored<FORMAT, PLANES>(one, at.word, at.matrix.words, x, a.width, sums);
+  }
+  return sums[0][0];
+}
+
+// The block's router outputs; `held` is the warp's first load, of `at`.
+template <int FORMAT, int DOWN, int PLANES>
+__device__ __forceinline__ void tell_router(const MoeArgs &a, const DecodePlan &p, RouterAt at, Block<FORMAT> &held,
+                                            const char *x, const float4 *plain, float *partial) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, bits = p.router_bits;
+#pragma unroll 1
+  for (int number = warp >> bits; blockIdx.x + gridDim.x * number < router_rows(a);) {
+    float sum = 0.0f;
+#pragma unroll 1
+    while (at.word < at.last) {
+      sum += sum_router<FORMAT, PLANES>(a, at, held, x, plain);
+      at.word += 32;
+      load_router<FORMAT>(a, at, held);
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) partial[(number << bits) + (warp & ((1 << bits) - 1))] = sum;
+    number += MOE_WARPS >> bits;
+    at = router_at(a, p, number);
+    load_router<FORMAT>(a, at, held);
+  }
+  __syncthreads();
+  const int row = blockIdx.x + gridDim.x * threadIdx.x;
+  if (row >= router_rows(a)) return;
+  float sum = row < a.experts && a.router_bias != nullptr ? a.router_bias[row] : 0.0f;
+#pragma unroll 1
+  for (int s = 0; s < 1 << bits; s++) sum += partial[(threadIdx.x << bits) + s];
+  tell(told_orders<DOWN>(a, p) + row, order_of(sum));
+}
+
+// ---- the choice -----------------------------------------------------------------------------------------------------
+constexpr int LANE_ORDERS = 4;
+constexpr int WARP_ORDERS = 32 * LANE_ORDERS;
+constexpr int MOST_EXPERTS = MOE_WARPS * WARP_ORDERS;  // of which each warp's best are as many as one warp takes, at most
+
+struct Candidates {
+  u32 orders[WARP_ORDERS];
+  int experts[WARP_ORDERS];
+};
+
+// Where an expert's rows of a matrix begin, and their scales.
+struct RowsAt {
+  const char *w, *scale;
+};
+
+struct Choice {
+  RowsAt gate[MOST_KEPT + 1], up[MOST_KEPT + 1], down[MOST_KEPT + 1];  // of the chosen, then of the shared expert
+  int chosen[MOST_KEPT];
+  u32 orders[MOST_KEPT];  // of the chosen
+  float weights[MOST_KEPT + 1];
+};
+
+__device__ __forceinline__ void order_pair(u32 &order, int &expert, u32 &later, int &later_expert) {
+  const bool turned = later > order || (later == order && later_expert < expert);
+  const u32 o = order;
+  const int e = expert;
+  if (turned) order = later, expert = later_expert, later = o, later_expert = e;
+}
+
+// The best `kept` of at most WARP_ORDERS experts by one warp, of equal ones the lowest: each lane sorts its own, and the
+// one that a round takes from has its next one ready.
+__device__ __forceinline__ void take_best(const u32 *orders, const int *experts, int first, int count, int kept,
+                                          u32 *best_orders, int *best) {
+  const int lane = threadIdx.x & 31;
+  u32 o[LANE_ORDERS];
+  int e[LANE_ORDERS];
+#pragma unroll
+  for (int i = 0; i < LANE_ORDERS; i++) {
+    const int at = lane + 32 * i;
+    o[i] = at < count ? orders[at] : SHUT;
+    e[i] = experts == nullptr || at >= count ? first + at : experts[at];
+  }
+  order_pair(o[0], e[0], o[1], e[1]), order_pair(o[2], e[2], o[3], e[3]);
+  order_pair(o[0], e[0], o[2], e[2]), order_pair(o[1], e[1], o[3], e[3]);
+  order_pair(o[1], e[1], o[2], e[2]);
+#pragma unroll 1
+  for (int t = 0; t < kept; t++) {
+    const u32 most = __reduce_max_sync(ALL_LANES, o[0]);
+    const int at = int(__reduce_min_sync(ALL_LANES, o[0] == most ? u32(e[0]) : ~0u));
+    if (lane == 0) best_orders[t] = most, best[t] = at;
+    if (o[0] == most && e[0] == at) {
+#pragma unroll
+      for (int i = 1; i < LANE_ORDERS; i++) o[i - 1] = o[i], e[i - 1] = e[i];
+      o[LANE_ORDERS - 1] = SHUT;
+    }
+  }
+}
+
+template <int FORMAT>
+__device__ __forceinline__ RowsAt rows_at(const Matrix &m, int row) {
+  return {m.row(row), FORMAT == FORMAT_Q8_0 ? m.scales(row) : nullptr};
+}
+
+// Where the chosen experts' rows are, a lane each; before the choice, the shared expert's.
+template <int FORMAT, int DOWN>
+__device__ __forceinline__ void find_rows(const MoeArgs &a, Choice &choice) {
+  const int slot = threadIdx.x;
+  if (slot >= a.top_k) return;
+  const int expert = choice.chosen[slot];
+  choice.gate[slot] = rows_at<FORMAT>(a.gate, expert * a.hidden);
+  choice.up[slot] = rows_at<FORMAT>(a.up, expert * a.hidden);
+  choice.down[slot] = rows_at<DOWN>(a.down, expert * a.width);
+}
+
+template <int FORMAT, int DOWN>
+__device__ __forceinline__ void find_shared_rows(const MoeArgs &a, Choice &choice) {
+  if (a.shared_hidden == 0 || threadIdx.x > 0) return;
+  choice.gate[a.top_k] = rows_at<FORMAT>(a.shared_gate, 0);
+  choice.up[a.top_k] = rows_at<FORMAT>(a.shared_up, 0);
+  choice.down[a.top_k] = rows_at<DOWN>(a.shared_down, 0);
+}
+
+// The row's experts, once all blocks have told the router's outputs.
+template <int FORMAT, int DOWN>
+__device__ __forceinline__ void hear_choice(const MoeArgs &a, const DecodePlan &p, u32 *orders, Candidates &candidates,
+                                            Choice &choice) {
+  const int warp = threadIdx.x >> 5;
+#pragma unroll 1
+  for (int e = threadIdx.x; e < router_rows(a); e += MOE_THREADS) {
+    u32 order;
+    do {
+      order = listen(told_orders<DOWN>(a, p) + e);
+    } while (order == 0);
+    orders[e] = order;
+  }
+  __syncthreads();
+  STAMP(4)
+  const int parts = (a.experts + WARP_ORDERS - 1) / WARP_ORDERS;
+  if (a.groups > 1) {
+    if (warp == 0) choose<1>(a, orders, choice.chosen, choice.weights);
+  } else {
+    const u32 *from = orders + warp * WARP_ORDERS;
+    const int *named = nullptr;
+    int count = a.experts - warp * WARP_ORDERS;
+    bool last = parts == 1;
+#pragma unroll 1
+    while (true) {
+      if (warp < (last ? 1 : parts))
+        take_best(from, named, warp * WARP_ORDERS, min(count, WARP_ORDERS), a.top_k,
+                  last ? choice.orders : candidates.orders + warp * a.top_k,
+                  last ? choice.chosen : candidates.experts + warp * a.top_k);
+      if (last) break;
+      __syncthreads();
+      from = candidates.orders, named = candidates.experts, count = parts * a.top_k, last = true;
+    }
+  }
+  if (warp == 0) {
+    __syncwarp();
+    find_rows<FORMAT, DOWN>(a, choice);
+  }
+  __syncthreads();
+  STAMP(5)
+}
+
+// The weights of the chosen, by one warp; behind them the shared expert's.
+__device__ __forceinline__ void weigh(const MoeArgs &a, const u32 *orders, Choice &choice) {
+  const int lane = threadIdx.x & 31;
+  if (a.groups <= 1) {
+    const float most = value_of(choice.orders[0]);
+    const float share = lane < a.top_k ? expf(value_of(choice.orders[lane]) - most) : 0.0f;
+    float total = share;
+    if (!a.renormalize) {
+      total = 0.0f;
+#pragma unroll 1
+      for (int e = lane; e < a.experts; e += 32) total += expf(value_of(orders[e]) - most);
+    }
+    total = warp_sum(total);
+    if (lane < a.top_k) choice.weights[lane] = share / total * a.routed_scale;
+  }
+  if (lane == 0)
+    choice.weights[a.top_k] = a.column.w == nullptr ? 1.0f : activate(ACT_SIGMOID, value_of(orders[a.experts]));
+}
+
+// ---- a warp's loads -------------------------------------------------------------------------------------------------
+// A warp's loads are a sequence of batches: of its pairs of rows of gate and up, one after another, then of its outputs of
+// down. One batch is summed while the next is on its way.
+template <int FORMAT>
+constexpr int PAIR_STEPS = IN_BLOCKS<FORMAT> ? 2 : 4;
+template <int FORMAT>
+constexpr int LOADS = NR * PAIR_STEPS<FORMAT>;
+
+enum Holds { NOTHING, PAIR_ROWS, DOWN_ROWS };
+
+template <int FORMAT>
+struct Loads {
+  int holds;
+  int slot;  // PAIR_ROWS: among the chosen, behind them the shared expert
+  int output;
+  int word;    // the first lane's first
+  bool ends;   // they are the last of their rows
+  float plus;  // DOWN_ROWS: a lane's part of what is added to the output
+  Batch<FORMAT, PAIR_STEPS<FORMAT>> batch;
+};
+
+// Where the next batch comes from.
+struct Cursor {
+  int unit, word;   // of pairs
+  int tile, batch;  // of outputs of down
+};
+
+template <int FORMAT>
+__device__ __forceinline__ void load_pair(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
+                                          Loads<FORMAT> &to) {
+  const bool shared = at.unit < a.shared_hidden;
+  const int routed = at.unit - a.shared_hidden;
+  to.holds = PAIR_ROWS, to.word = at.word;
+  to.slot = shared ? a.top_k : quotient(routed, p.per_hidden);
+  to.output = shared ? at.unit : routed - to.slot * a.hidden;
+  const RowsAt gate = choice.gate[to.slot], up = choice.up[to.slot];
+  const long long quants = (long long)to.output * a.gate.pitch, scales = quants / QBLOCK * 2;
+  const Streams s{{gate.w + quants, up.w + quants}, {gate.scale + scales, up.scale + scales}};
+  load_batch<FORMAT>(to.batch, s, at.word + (threadIdx.x & 31), a.gate.words, a.width);
+  at.word += 32 * PAIR_STEPS<FORMAT>;
+  to.ends = at.word >= a.gate.words;
+  if (to.ends) at.word = 0, at.unit += gridDim.x * MOE_WARPS;
+}
+
+struct DownShare {
+  int first, last;  // words of an output's rows that are the warp's
+};
+
+__device__ __forceinline__ DownShare down_share(const DecodePlan &p) {
+  const int each = (p.down_words + (1 << p.split_bits) - 1) >> p.split_bits;
+  const int first = ((threadIdx.x >> 5) & ((1 << p.split_bits) - 1)) * each;
+  return {first, min(p.down_words, first + each)};
+}
+
+// A block of one format as one of another: fields that a format has not are never touched.
+template <int TO, int FROM>
+__device__ __forceinline__ Block<TO> same_block(const Block<FROM> &b) {
+  return {b.quants, b.high, b.scale, b.super};
+}
+
+template <int FORMAT, int DOWN>
+__device__ __forceinline__ void load_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
+                                          Loads<FORMAT> &to) {
+  const int lane = threadIdx.x & 31;
+  const DownShare share = down_share(p);
+  to.holds = DOWN_ROWS, to.word = share.first + at.batch * (32 * LOADS<DOWN>);
+  to.output = (at.tile * MOE_WARPS + int(threadIdx.x >> 5)) >> p.split_bits;
+  const bool inside = to.output < a.width;
+  to.plus = 0.0f;
+  if (inside && to.word == 0 && lane == 0 && a.plus != nullptr) to.plus = load_fresh(a.plus + to.output);
+  const long long row = (long long)to.output * a.down.pitch, shared_row = (long long)to.output * a.shared_down.pitch;
+#pragma unroll
+  for (int u = 0; u < LOADS<DOWN>; u++) {
+    const int word = to.word + 32 * u + lane;
+    if (!inside || word >= share.last) continue;
+    const int slot = min(quotient(word, p.per_words), a.top_k);
+    const bool shared = slot == a.top_k;
+    const RowsAt rows = choice.down[slot];
+    const long long quants = shared ? shared_row : row;
+    Block<DOWN> block;
+    load_stored<DOWN>(block, rows.w + quants, rows.scale + quants / QBLOCK * 2, shared ? a.shared_hidden : a.hidden,
+                      word - slot * a.down.words);
+    to.batch.w[u / NR][u % NR] = same_block<FORMAT>(block);
+  }
+  at.batch++;
+  to.ends = at.batch >= p.down_batches;
+  if (to.ends) at.batch = 0, at.tile += gridDim.x;
+}
+
+// ---- sums -----------------------------------------------------------------------------------------------------------
+template <int FORMAT, int DOWN, int PLANES>
+__device__ __forceinline__ void sum_pair(const MoeArgs &a, const Choice &choice, const Loads<FORMAT> &loads,
+                                         const char *x, float (&sums)[1][NR]) {
+  const int lane = threadIdx.x & 31;
+  sum_stored<FORMAT, PLANES>(loads.batch, loads.word + lane, a.gate.words, x, a.width, sums);
+  if (!loads.ends) return;
+  float gate = warp_sum(sums[0][0]), up = warp_sum(sums[0][1]);
+  sums[0][0] = sums[0][1] = 0.0f;
+  const bool shared = loads.slot == a.top_k;
+  u32 *to = told_hidden(a) + loads.slot * a.down.words * VALUES<DOWN> + loads.output;
+  if (lane == 0) {
+    if (!shared && a.gate_bias != nullptr) gate += a.gate_bias[choice.chosen[loads.slot] * a.hidden + loads.output];
+    if (!shared && a.up_bias != nullptr) up += a.up_bias[choice.chosen[loads.slot] * a.hidden + loads.output];
+    tell(to, told(joined(a.act, a.limit, gate, up)));
+  }
+  if constexpr (PLANES == 0) {  // loads of a stored row go past its end
+    const int hidden = shared ? a.shared_hidden : a.hidden, words = shared ? a.shared_down.words : a.down.words;
+    if (lane > 0 && loads.output == hidden - 1 && loads.output + lane < words * VALUES<DOWN>) tell(to + lane, told(0.0f));
+  }
+}
+
+template <int FORMAT, int DOWN, int PLANES>
+__device__ __forceinline__ void sum_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice,
+                                         const Loads<FORMAT> &loads, const char *hidden, float &sum) {
+  const int lane = threadIdx.x & 31;
+  const DownShare share = down_share(p);
+  sum += loads.plus;
+  if (loads.output >= a.width) return;
+  if (a.down_bias != nullptr && loads.word == 0 && lane < a.top_k)
+    sum += choice.weights[lane] * a.down_bias[choice.chosen[lane] * a.width + loads.output];
+#pragma unroll
+  for (int u = 0; u < LOADS<DOWN>; u++) {
+    const int word = loads.word + 32 * u + lane;
+    if (word >= share.last) continue;
+    Batch<DOWN, 1, 1> one;
+    one.w[0][0] = same_block<DOWN>(loads.batch.w[u / NR][u % NR]);
+    float s[1][1] = {};
+    sum_stored<DOWN, PLANES>(one, word, p.down_words, hidden, p.down_words * VALUES<DOWN>, s);
+    sum += choice.weights[min(quotient(word, p.per_words), a.top_k)] * s[0][0];
+  }
+}
+
+// An output's sum over its warps, in their order.
+__device__ __forceinline__ void store_output(const MoeArgs &a, const DecodePlan &p, int output, float &sum,
+                                             float *shares) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, split = 1 << p.split_bits;
+  float v = warp_sum(sum);
+  sum = 0.0f;
+  if (split > 1) {
+    if (lane == 0) shares[warp] = v;
+    __syncthreads();
+    v = 0.0f;
+#pragma unroll 1
+    for (int s = 0; s < split; s++) v += shares[(warp & ~(split - 1)) + s];
+    __syncthreads();
+  }
+  if (lane == 0 && (warp & (split - 1)) == 0 && output < a.width) a.y.at(0)[output] = v;
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+struct Places {  // in shared memory
+  char *x, *hidden;
+  float4 *plain, *raw;
+  u32 *orders;
+  float *partial;
+};
+
+// Waits, a warp in each block alone, for the values of pairs that are among the last to be taken. Were every thread to ask
+// for its own all the while, whatever is still being streamed would come later.
+template <int DOWN>
+__device__ __forceinline__ void wait_for_last_pairs(const MoeArgs &a, const DecodePlan &p) {
+  const int units = a.shared_hidden + a.top_k * a.hidden, tiles = (units + MOE_WARPS - 1) / MOE_WARPS;
+  const int tile = max(0, tiles - 1 - int(threadIdx.x & 31)), unit = min(units, (tile + 1) * MOE_WARPS) - 1;
+  const int routed = unit - a.shared_hidden, slot = routed < 0 ? a.top_k : quotient(routed, p.per_hidden);
+  const int output = routed < 0 ? unit : routed - slot * a.hidden;
+  const u32 *word = told_hidden(a) + slot * a.down.words * VALUES<DOWN> + output;
+  u32 seen;
+  do {
+    seen = listen(word);
+  } while (seen == 0);
+}
+
+template <int DOWN, int PLANES>
+__device__ __forceinline__ void hear_hidden(const MoeArgs &a, const DecodePlan &p, const Places &at, Choice &choice,
+                                            u32 *before) {
+  const int warp = threadIdx.x >> 5;
+  if (warp == 0) wait_for_last_pairs<DOWN>(a, p);
+  if (warp == 1) weigh(a, at.orders, choice);
+  __syncthreads();
+  STAMP(7)
+  hear_rows<DOWN, PLANES>(a, p, at.raw, at.hidden);
+  __syncthreads();
+  if (threadIdx.x == 0) *before = arrive_in_order(a.counters, gridDim.x);
+  if constexpr (PLANES > 0 && HAS_MINS<DOWN>) stage_sums(at.hidden, 1, p.down_words * VALUES<DOWN>, PLANES);
+}
+
+// The pairs of gate and up, then the outputs of down: each batch is summed while the next one is on its way.
+template <int FORMAT, int DOWN, int PLANES>
+__device__ __forceinline__ void mix(const MoeArgs &a, const DecodePlan &p, const Places &at, Candidates &candidates,
+                                    Choice &choice, u32 *before, float *shares) {
+  const int warp = threadIdx.x >> 5, units = a.shared_hidden + a.top_k * a.hidden;
+  Cursor cursor{int(blockIdx.x) * MOE_WARPS + warp, 0, int(blockIdx.x), 0};
+  Loads<FORMAT> now{}, next{};
+  bool chosen = false, heard_all = false;
+  float sums[1][NR] = {}, sum = 0.0f;
+#pragma unroll 1
+  while (true) {
+    if (now.holds == PAIR_ROWS) {
+      sum_pair<FORMAT, DOWN, PLANES>(a, choice, now, at.x, sums);
+    } else if (now.holds == DOWN_ROWS) {
+      if (!heard_all) {
+        STAMP(6)
+        hear_hidden<DOWN, PLANES>(a, p, at, choice, before);
+        STAMP(8)
+      }
+      heard_all = true;
+      sum_down<FORMAT, DOWN, PLANES>(a, p, choice, now, at.hidden, sum);
+      if (now.ends) store_output(a, p, now.output, sum, shares);
+    }
+    now = next;
+    // Uniform over the block, whose warps have as many of the shared expert's rows before.
+    if (!chosen && cursor.unit - warp + MOE_WARPS > a.shared_hidden) {
+      hear_choice<FORMAT, DOWN>(a, p, at.orders, candidates, choice);
+      chosen = true;
+    }
+    next.holds = NOTHING;
+    if (cursor.unit < units)
+      load_pair<FORMAT>(a, p, choice, cursor, next);
+    else if (cursor.tile == blockIdx.x || cursor.tile * (MOE_WARPS >> p.split_bits) < a.width)
+      load_down<FORMAT, DOWN>(a, p, choice, cursor, next);
+    if (now.holds == NOTHING && next.holds == NOTHING) return;
+  }
+}
+
+template <int FORMAT, int DOWN, int PLANES>
+__device__ __forceinline__ void moe_decode(const MoeArgs &a, const DecodePlan &p) {
+  __shared__ Candidates candidates;
+  __shared__ Choice choice;
+  __shared__ float scratch[32];
+  __shared__ float shares[MOE_WARPS];
+  __shared__ u32 before;  // blocks that had heard all hidden rows when this one had
+  char *shared = reinterpret_cast<char *>(dynamic_shared);
+  const Places at{shared,
+                  shared + p.hidden_at,
+                  p.plain_at < 0 ? nullptr : reinterpret_cast<float4 *>(shared + p.plain_at),
+                  reinterpret_cast<float4 *>(shared + p.raw_at),
+                  reinterpret_cast<u32 *>(shared + p.orders_at),
+                  reinterpret_cast<float *>(shared + p.partial_at)};
+  STAMP(0)
+  let_next_start();
+  const RouterAt first = router_at(a, p, int(threadIdx.x >> 5) >> p.router_bits);
+  Block<FORMAT> held{};
+  load_router<FORMAT>(a, first, held);
+  if (a.x_norm.present) stage_norm_weights(a, at.plain);
+  find_shared_rows<FORMAT, DOWN>(a, choice);
+  wait_for_previous();
+  STAMP(1)
+  if (a.x_norm.present)
+    stage_normed<FORMAT, PLANES>(a, at.x, at.plain, scratch);
+  else
+    stage_row<FORMAT, PLANES>(a, at.x, at.plain);
+  __syncthreads();
+  if constexpr (PLANES > 0 && HAS_MINS<FORMAT>) stage_sums(at.x, 1, a.width, PLANES);
+  STAMP(2)
+  tell_router<FORMAT, DOWN, PLANES>(a, p, first, held, at.x, at.plain, at.partial);
+  STAMP(3)
+  mix<FORMAT, DOWN, PLANES>(a, p, at, candidates, choice, &before, shares);
+  STAMP(9)
+  __syncthreads();
+  if (before == gridDim.x - 1) forget(told_hidden(a), p.down_words * VALUES<DOWN> + router_rows(a));
+  if (a.normed && arrives_last(a.counters + 1, gridDim.x)) {
+    const FreshReader reader{a.y.at(0)};
+    norm_row(reader, a.norm, 0, a.width, reinterpret_cast<float *>(shared), scratch);
+  }
+}
