@@ -103,7 +103,7 @@ __device__ __forceinline__ void stage_row(const MoeArgs &a, char *to, float4 *pl
 }
 
 // ---- hidden rows ----------------------------------------------------------------------------------------------------
-constexpr int HEARD = 4;  // loads of a thread that wait together
+constexpr int HEARD = 3;  // loads of a thread that wait together
 
 // All hidden rows, one behind the other, as one row: once they are told, by the whole block.
 template <int DOWN, int PLANES>

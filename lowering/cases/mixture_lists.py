@@ -21,15 +21,15 @@ SUMMED = NormShape(add=True, keep_sum=True, planes=1)
 def small() -> Iterator[Case]:
     """Every entry, every format under f32 and quantized rows, every form of router, shared expert and destination."""
     for shape in (
-        MoeShape(Q8_0, 1, 1, 96, 160, 6, 3, router=BF16, renormalize=True),
+        MoeShape(Q8_0, 1, 1, 128, 192, 6, 3, router=BF16, renormalize=True),
         MoeShape(Q8_0, 2, 1, 96, 96, 6, 3, router=Q8_0, biases=True, act=CLAMPED),
         MoeShape(Q8_0, 1, 1, 64, 32, 6, 3, router="values", renormalize=True, ties=True),
-        MoeShape(Q8_0, 1, 1, 96, 32, 60, 7, router=F16, shared=SharedShape(Q8_0, 224, column=F32)),
+        MoeShape(Q8_0, 1, 1, 64, 64, 60, 7, router=F16, shared=SharedShape(Q8_0, 192, column=F32)),
         MoeShape(MXFP4, 1, 1, 96, 64, 12, 4, router=BF16, act=CLAMPED, biases=True, at=5),
         MoeShape(Q4_K, 1, 1, 256, 256, 3, 2, down=Q6_K, units=(300, 20)),
         MoeShape(Q5_K, 2, 1, 256, 96, 4, 2, up=Q4_0, down=Q8_0, shared=SharedShape(Q4_0, 32, column="values")),
         MoeShape(
-            Q8_0, 1, 1, 96, 32, 1, 1, router=Q8_0, shared=SharedShape(Q8_0, 96, column=Q8_0), plus=True, then=SUMMED
+            Q8_0, 1, 1, 192, 64, 1, 1, router=Q8_0, shared=SharedShape(Q8_0, 64, column=Q8_0), plus=True, then=SUMMED
         ),
         MoeShape(BF16, 0, 1, 45, 20, 6, 3, router=BF16, gap=3),
         MoeShape(F32, 0, 1, 31, 37, 5, 5, router=F32, biases=True, act=ExpertActivation.GELU_TANH),
@@ -43,16 +43,16 @@ def small() -> Iterator[Case]:
         MoeShape(Q8_0, 2, 8, 64, 96, 6, 4, router=Q8_0, biases=True, act=CLAMPED),
         MoeShape(Q4_K, 1, 3, 256, 256, 3, 2, down=Q6_K, router="values", plus=True, then=SUMMED, keep=True),
         MoeShape(Q8_0, 1, 17, 64, 32, 12, 3, shared=SharedShape(Q8_0, 64, column=F32)),
-        MoeShape(Q8_0, 1, 1, 64, 32, 24, 3, router=BF16, groups=(8, 3, 1), scale=16.0, shared=SharedShape(Q8_0, 64)),
+        MoeShape(Q8_0, 1, 1, 64, 64, 24, 3, router=BF16, groups=(8, 3, 1), scale=16.0, shared=SharedShape(Q8_0, 64)),
         MoeShape(BF16, 0, 1, 31, 20, 15, 4, router="values", groups=(5, 3, 1), ties=True, renormalize=True),
         MoeShape(BF16, 0, 5, 31, 20, 14, 5, groups=(2, 1, 3), scale=0.3, biases=True),
         MoeShape(Q8_0, 1, 3, 64, 32, 21, 6, groups=(3, 2, 2), renormalize=True, scale=2.5),
-        MoeShape(Q8_0, 1, 1, 96, 160, 6, 3, router=BF16, plus=True, normed=True),
+        MoeShape(Q8_0, 1, 1, 64, 192, 6, 5, router=BF16, plus=True, normed=True),
         MoeShape(Q6_K, 1, 1, 256, 256, 3, 2, router=Q6_K, biases=True, normed=True),
         MoeShape(BF16, 0, 1, 100, 45, 6, 3, router=F32, shared=SharedShape(BF16, 30), normed=True),
         MoeShape(Q8_0, 2, 1, 96, 32, 4, 2, router="values", normed=True),
         MoeShape(F32, 0, 1, 36, 37, 4, 2, normed=True),
-        MoeShape(Q8_0, 1, 1, 32, 32, 300, 9, router=F16, ties=True, renormalize=True),
+        MoeShape(Q8_0, 1, 1, 64, 64, 300, 9, router=F16, renormalize=True),
         MoeShape(Q4_K, 1, 1, 256, 256, 5, 3, router=Q4_K, shared=SharedShape(Q4_K, 256, column=F32)),
         MoeShape(BF16, 0, 1, 31, 37, 5, 3, router=BF16, then=NormShape(), act=ExpertActivation.GELU),
     ):

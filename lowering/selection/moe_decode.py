@@ -93,14 +93,19 @@ def reciprocal(divisor: int) -> int:
     return 0 if divisor == 1 else ceiling(2**32, divisor)
 
 
-def loads_of(format: Format) -> int:
-    """Loads of a lane in a batch."""
-    return 4 if format.is_block and format is not Format.Q8_0 else 8
+def down_loads_of(format: Format) -> int:
+    """Loads of a lane in a batch of down."""
+    return 3 if format.is_block and format is not Format.Q8_0 else 6
 
 
 def values_of(format: Format) -> int:
     """Values of a stored row in 16 bytes."""
     return 512 // words_of(format, 512)
+
+
+def share_of(words: int, bits: int) -> int:
+    """Loads of an output of down that one of 2^bits warps takes: whole words of q8_0's scales, which are of four."""
+    return 4 * ceiling(ceiling(words, 1 << bits), 4)
 
 
 def split_bits_of(width: int, words: int, blocks: int) -> int:
@@ -109,7 +114,7 @@ def split_bits_of(width: int, words: int, blocks: int) -> int:
 
     def busiest(bits: int) -> int:
         tiles = ceiling(width, WARPS >> bits)
-        return ceiling(tiles, blocks) * ceiling(ceiling(words, 1 << bits), 32)
+        return ceiling(tiles, blocks) * ceiling(share_of(words, bits), 32)
 
     return min(range(5), key=lambda bits: (busiest(bits), bits))
 
@@ -130,6 +135,8 @@ def plan(spec: MoeSpec, chip: Chip) -> Plan | None:
     units = spec.top_k * spec.hidden + inner
     if units * spec.hidden >= 2**32 or all_words * words >= 2**32:
         return None
+    if down is Format.Q8_0 and any(k % 64 for k in (spec.width, spec.hidden, inner)):
+        return None  # two scales are loaded at a time
     rows = spec.experts + len(columns_of(spec)) - 1
     blocks = min(chip.sms, ceiling(max(units, spec.width, rows), WARPS))
     per_block = ceiling(rows, blocks)
@@ -154,7 +161,7 @@ def plan(spec: MoeSpec, chip: Chip) -> Plan | None:
         split_bits=split_bits,
         router_bits=router_bits,
         down_words=all_words,
-        down_batches=ceiling(ceiling(all_words, 1 << split_bits), 32 * loads_of(down)),
+        down_batches=ceiling(share_of(all_words, split_bits), 32 * down_loads_of(down)),
         plain_at=places[1] if plain else -1,
         raw_at=places[2] if planes else places[3],
         hidden_at=places[3],
@@ -221,7 +228,7 @@ __all__ = [
     "PRODUCT",
     "Plan",
     "call",
-    "loads_of",
+    "down_loads_of",
     "module_of",
     "plan",
     "reciprocal",

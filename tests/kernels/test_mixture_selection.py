@@ -129,6 +129,7 @@ def test_one_row_of_formats_with_a_module_is_decoded() -> None:
         {"shared": replace(shared, down=matrix(Format.Q4_0))},
         {"experts": 8192},
         {"hidden": 64 * 1024},
+        {"hidden": 96},  # a row's scales are not whole words
     ):
         assert moe_decode.plan(replace(big, **changed), H200) is None, changed
 
