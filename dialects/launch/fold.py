@@ -21,7 +21,7 @@ from lanelink.dialects.launch.tables import GatherOp
 class FoldOp(CompoundLaunch):
     """
     One launch of several kinds: a product, a gather or a mixture, then a norm of its rows or a rotation of its heads; a
-    sum may stand between them, or end it. Products and mixtures may also come after a norm of the rows they read, and an
+    sum may stand between them, or end it. Products and mixtures may also come after a norm of the rows they read, an
     attention after the rotation of its queries and of the step's own keys. Each part reads what the parts before it
     wrote.
 

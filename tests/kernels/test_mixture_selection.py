@@ -116,7 +116,7 @@ def test_one_row_of_formats_with_a_module_is_decoded() -> None:
     assert (laid.blocks, laid.split_bits, laid.down_words, laid.down_batches) == (132, 0, 384, 2)
     assert laid.router_bits == 4  # a block has one row of the router at most
     assert call.scratch_bytes(ScratchKind.COUNTERS) >= 4 * (4 + 8 * 768 + 128)
-    shared = SharedExpert(96, *(matrix(format) for _ in range(3)), matrix(Format.BF16))
+    shared = SharedExpert(128, *(matrix(format) for _ in range(3)), matrix(Format.BF16))
     assert moe_decode.plan(replace(big, shared=shared), H200) is not None
     for changed in (
         {"m": 2},

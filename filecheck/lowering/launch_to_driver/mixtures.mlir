@@ -111,23 +111,23 @@ func.func @step(
   %z: memref<1x64xf32> {tgraph.state = "z"}) attributes {launch.lifted = 7 : i64} {
   %r = launch.constant #tgraph.checkpoint<"r"> : !tgraph.rows<bf16, 4x64, transposed>
   %v = launch.constant #tgraph.checkpoint<"v"> : memref<64x4xf32>
-  %g = launch.constant #tgraph.checkpoint<"g"> : !tgraph.rows<q8_0, 128x64, transposed>
-  %u = launch.constant #tgraph.checkpoint<"u"> : !tgraph.rows<q4_0, 128x64, transposed>
-  %d = launch.constant #tgraph.checkpoint<"d"> : !tgraph.rows<q8_0, 256x32, transposed>
+  %g = launch.constant #tgraph.checkpoint<"g"> : !tgraph.rows<q8_0, 256x64, transposed>
+  %u = launch.constant #tgraph.checkpoint<"u"> : !tgraph.rows<q4_0, 256x64, transposed>
+  %d = launch.constant #tgraph.checkpoint<"d"> : !tgraph.rows<q8_0, 256x64, transposed>
   %n = launch.constant #tgraph.checkpoint<"n"> : memref<64xf32>
   %h = launch.alloc : memref<1x64xf32>
   %q = launch.alloc : !tgraph.q8<1x64>
   %m = launch.alloc : memref<1x64xf32>
   launch.fold() {
     launch.norm(x = %x : memref<1x64xf32>, w = %n : memref<64xf32>, out = %h : memref<1x64xf32>, quant = %q : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [0, 1]
-    launch.moe(x = %q : !tgraph.q8<1x64>, router_x = %h : memref<1x64xf32>, router = %r : !tgraph.rows<bf16, 4x64, transposed>, gate = %g : !tgraph.rows<q8_0, 128x64, transposed>, up = %g : !tgraph.rows<q8_0, 128x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x32, transposed>, out = %m : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [2]
+    launch.moe(x = %q : !tgraph.q8<1x64>, router_x = %h : memref<1x64xf32>, router = %r : !tgraph.rows<bf16, 4x64, transposed>, gate = %g : !tgraph.rows<q8_0, 256x64, transposed>, up = %g : !tgraph.rows<q8_0, 256x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x64, transposed>, out = %m : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 64 : i64} covers [2]
     launch.binary(a = %m : memref<1x64xf32>, b = %z : memref<1x64xf32>, out = %y : memref<1x64xf32>) {kind = #tgraph<binary_kind add>} covers [3]
   }
   %i = launch.alloc : memref<1x64xf32>
   %j = launch.alloc : !tgraph.q8<1x64>
   launch.fold() {
     launch.norm(x = %y : memref<1x64xf32>, out = %i : memref<1x64xf32>, quant = %j : !tgraph.q8<1x64>) {cols = 64 : i64, eps = 1.000000e-06 : f32} covers [4, 5]
-    launch.moe(x = %j : !tgraph.q8<1x64>, router_x = %i : memref<1x64xf32>, router = %v : memref<64x4xf32>, gate = %g : !tgraph.rows<q8_0, 128x64, transposed>, up = %u : !tgraph.rows<q4_0, 128x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x32, transposed>, out = %z : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 32 : i64} covers [6]
+    launch.moe(x = %j : !tgraph.q8<1x64>, router_x = %i : memref<1x64xf32>, router = %v : memref<64x4xf32>, gate = %g : !tgraph.rows<q8_0, 256x64, transposed>, up = %u : !tgraph.rows<q4_0, 256x64, transposed>, down = %d : !tgraph.rows<q8_0, 256x64, transposed>, out = %z : memref<1x64xf32>) {act = #tgraph<expert_activation silu>, experts = 4 : i64, top_k = 2 : i64, hidden = 64 : i64} covers [6]
   }
   func.return
 }
