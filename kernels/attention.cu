@@ -1,7 +1,10 @@
 // The entries of attention: VALUES is the widest value head they hold, and how its columns lie in a warp. 0 is for
-// value heads that 16-byte loads do not fit, -1 for keys whose last values all heads share.
+// value heads that 16-byte loads do not fit, -1 for keys whose last values all heads share. TABLES_OF_F16: those over
+// such tables.
 #include "attention.cuh"
+#ifndef TABLES_OF_F16
 #include "attention_few.cuh"
+#endif
 #include "sequences.cuh"
 
 // The step's own keys, and what turns them and the queries; a launch of several sequences turns none.
@@ -10,9 +13,9 @@
       const float *k_weight, float k_eps, const float *cos, const float *sin, int half
 
 #define ONE_SEQUENCE_PARAMS                                                                                           \
-  const float *q, int q_pitch, int q_unit, const float *keys, int key_pitch, const float *values, int value_pitch,    \
+  const float *q, int q_pitch, int q_unit, const Stored *keys, int key_pitch, const Stored *values, int value_pitch,  \
       int value_unit, const int *position, int early, int m, TURN_PARAMS, int head, const float *q_tail,              \
-      int q_tail_pitch, const float *tail, int tail_pitch, int heads, int group, int block_heads, int block_rows,     \
+      int q_tail_pitch, const Stored *tail, int tail_pitch, int heads, int group, int block_heads, int block_rows,     \
       int hd, int vd, int window, const float *sinks, float scale, int splits, int join, float *partials,             \
       u32 *counters, const float *gate, int gate_pitch, int gate_act, float *y, int y_pitch, const int *y_row,        \
       QUANTIZED_PARAMS
@@ -78,7 +81,19 @@ struct Sequence {
   }
 
 // Queries a block, columns a load, loads a lane, warps, positions a team; lowering/selection/attention.py has the same.
+#ifdef TABLES_OF_F16
 #if VALUES == 64
+ATTENTION(attention_64_f16_q4, 4, 2, 1, 8, 2)
+ATTENTION(attention_64_f16_q8, 8, 2, 1, 8, 1)
+#elif VALUES == 128
+ATTENTION(attention_128_f16_q4, 4, 4, 1, 8, 2)
+ATTENTION(attention_128_f16_q8, 8, 4, 1, 8, 1)
+#elif VALUES == 256
+ATTENTION(attention_256_f16_q8, 8, 4, 2, 8, 1)
+#else
+ATTENTION(attention_512_f16_q4, 4, 4, 4, 8, 1)
+#endif
+#elif VALUES == 64
 ATTENTION(attention_64_q2, 2, 2, 1, 8, 2)
 ATTENTION(attention_64_q4, 4, 2, 1, 8, 2)
 ATTENTION(attention_64_q8, 8, 2, 1, 8, 1)

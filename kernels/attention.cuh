@@ -44,7 +44,8 @@ __device__ __forceinline__ void turn_head(const AttentionArgs &a, const Range &r
   if (!h.there) return;
   const float *src = h.key ? a.turns.k + (long long)a.turns.k_pitch * h.row + a.hd * h.head
                            : a.q + (long long)a.q_pitch * h.row + a.q_unit * h.head;
-  float *table = const_cast<float *>(a.keys) + (long long)a.key_pitch * (r.position + h.row) + a.hd * h.head;
+  float *table = reinterpret_cast<float *>(const_cast<Stored *>(a.keys)) +
+                 (long long)a.key_pitch * (r.position + h.row) + a.hd * h.head;  // of f32, where heads are turned
   t.load(a.turns, src, a.hd);
   t.finish(a.turns, norm_of(a, h), a.hd, q + h.slot * a.hd, stores(a, r, h) ? table : nullptr);
 }

@@ -3,6 +3,14 @@
 #pragma once
 #include "attention_turn.cuh"
 
+#ifdef TABLES_OF_F16
+typedef u16 Stored;  // a value of a table of keys or values
+constexpr bool IN_HALVES = true;
+#else
+typedef float Stored;
+constexpr bool IN_HALVES = false;
+#endif
+
 constexpr int TEAM = 8;             // lanes that share a position's key
 constexpr int TEAMS = 32 / TEAM;    // positions that the teams of a warp score together
 constexpr int KEY_LOADS = 4;        // 16-byte loads of a key that a lane has in flight
@@ -20,7 +28,7 @@ struct Form {
   static constexpr int QUERIES = QUERIES_, VECTOR = VECTOR_, PARTS = PARTS_, WARPS = WARPS_, GROUPS = GROUPS_;
   static constexpr bool TAILED = TAILED_;
   static constexpr int WIDEST = 32 * VECTOR * PARTS;  // value head, and head of a query that is turned
-  static constexpr bool TURNS = !TAILED && WIDEST <= 256 && (VECTOR == 4 || PARTS == 1);  // whether it turns them
+  static constexpr bool TURNS = !IN_HALVES && !TAILED && WIDEST <= 256 && (VECTOR == 4 || PARTS == 1);  // whether it turns them
   static constexpr int THREADS = 32 * WARPS;
   static constexpr int UNIT = TEAMS * GROUPS;     // positions a warp takes together
   static constexpr int SCORES = GROUPS * QUERIES;  // a team's scores: a power of two, at most one a lane
@@ -39,9 +47,9 @@ struct AttentionArgs {
   // One sequence's step: rows of queries, the tables they attend to, and what gates them.
   const float *q;
   int q_pitch, q_unit;  // from row to row, from head to head
-  const float *keys;
+  const Stored *keys;
   int key_pitch;
-  const float *values;
+  const Stored *values;
   int value_pitch, value_unit;  // from row to row, from key head to key head
   const int *position;
   int early;  // EARLY_...: what nothing ahead in the step writes
@@ -51,7 +59,7 @@ struct AttentionArgs {
   int head;
   const float *q_tail;
   int q_tail_pitch;
-  const float *tail;
+  const Stored *tail;
   int tail_pitch;
   // Shapes and shares.
   int heads, group;            // query heads; a key head's
@@ -87,16 +95,38 @@ __device__ __forceinline__ int load_position(const int *p) {
   return v;
 }
 
+// Four values of a table, or two; of f16 they are 8 and 4 bytes.
+__device__ __forceinline__ float4 load_stored4(const float *p) { return load_fresh4(p); }
+
+__device__ __forceinline__ float2 load_stored2(const float *p) { return load_fresh2(p); }
+
+__device__ __forceinline__ float2 both_halves(u32 w) {
+  return make_float2(half_to_float(u16(w & 0xffffu)), half_to_float(u16(w >> 16)));
+}
+
+__device__ __forceinline__ float4 load_stored4(const u16 *p) {
+  u32 low, high;
+  asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(low), "=r"(high) : "l"(p) : "memory");
+  const float2 a = both_halves(low), b = both_halves(high);
+  return make_float4(a.x, a.y, b.x, b.y);
+}
+
+__device__ __forceinline__ float2 load_stored2(const u16 *p) {
+  u32 w;
+  asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(w) : "l"(p) : "memory");
+  return both_halves(w);
+}
+
 template <int V, bool ZEROS>
-__device__ __forceinline__ void load_values(float (&v)[V], const float *p, bool inside) {
+__device__ __forceinline__ void load_values(float (&v)[V], const Stored *p, bool inside) {
 #pragma unroll
   for (int i = 0; ZEROS && i < V; i++) v[i] = 0.0f;
   if (!inside) return;
   if constexpr (V == 4) {
-    const float4 x = load_fresh4(p);
+    const float4 x = load_stored4(p);
     v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
   } else {
-    const float2 x = load_fresh2(p);
+    const float2 x = load_stored2(p);
     v[0] = x.x, v[1] = x.y;
   }
 }
@@ -168,19 +198,19 @@ struct Unit {
 // Where the keys and values of the block's key head begin; the step's own keys, from position own_from on, where they
 // are in shared memory instead.
 struct Tables {
-  const float *keys, *values;
+  const Stored *keys, *values;
   const float *own;
   int own_from;
 };
 
 template <class F>
 __device__ __forceinline__ float4 load_key(const AttentionArgs &a, const Tables &t, int row, int four) {
-  const float *p = t.keys + (long long)row * a.key_pitch + 4 * four;
+  const Stored *p = t.keys + (long long)row * a.key_pitch + 4 * four;
   if constexpr (F::TAILED)
     if (4 * four >= a.head) p = a.tail + (long long)row * a.tail_pitch + 4 * four - a.head;
   if constexpr (F::TURNS)
     if (row >= t.own_from) return *reinterpret_cast<const float4 *>(t.own + (row - t.own_from) * a.hd + 4 * four);
-  return load_fresh4(p);
+  return load_stored4(p);
 }
 
 // A chunk of the keys of the unit's rows from `from` to `past`, from four values number f0 on. What is not there stays as
@@ -210,7 +240,7 @@ __device__ __forceinline__ void load_unit_values(Unit<F> &x, const AttentionArgs
 #pragma unroll
     for (int c = 0; c < F::PARTS; c++) {
       const int column = F::VECTOR * (lane + 32 * c);
-      const float *row = t.values + (long long)(first + p) * a.value_pitch;
+      const Stored *row = t.values + (long long)(first + p) * a.value_pitch;
       load_values<F::VECTOR, ZEROS>(x.values[p][c], row + column,
                                     first + p >= from && first + p < past && column < a.vd);
     }
@@ -219,10 +249,10 @@ __device__ __forceinline__ void load_unit_values(Unit<F> &x, const AttentionArgs
 // Asks for a unit's rows into the second-level cache. It reads nothing, so rows that are being written do no harm.
 template <class F>
 __device__ __forceinline__ void ask_for_unit(const AttentionArgs &a, const Tables &t, int first, int past) {
-  constexpr int LINE = 32;  // values in 128 bytes
+  constexpr int LINE = 128 / sizeof(Stored);  // values in 128 bytes
   const int lane = threadIdx.x % TEAM, team = (threadIdx.x & 31) / TEAM;
   for (int row = first + team; row < min(first + F::UNIT, past); row += TEAMS) {
-    const float *key = t.keys + (long long)row * a.key_pitch, *value = t.values + (long long)row * a.value_pitch;
+    const Stored *key = t.keys + (long long)row * a.key_pitch, *value = t.values + (long long)row * a.value_pitch;
     for (int c = LINE * lane; c < (F::TAILED ? a.head : a.hd); c += LINE * TEAM) ask_for(key + c);
     for (int c = LINE * lane; c < a.vd; c += LINE * TEAM) ask_for(value + c);
   }

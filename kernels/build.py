@@ -76,6 +76,11 @@ MODULES = (
     Module("attention_512", "attention.cu", ("VALUES=512",)),
     Module("attention_pairs", "attention.cu", ("VALUES=0",)),
     Module("attention_tailed", "attention.cu", ("VALUES=-1",)),
+    *(
+        Module(f"attention_{values}_f16", "attention.cu", (f"VALUES={values}", "TABLES_OF_F16"))
+        for values in (64, 128, 256, 512)
+    ),
+    Module("tables", "tables.cu"),
     Module("latent_f32", "latent.cu", ("FORMAT_CODE=0", "FORMAT_NAME=f32")),
     Module("latent_f16", "latent.cu", ("FORMAT_CODE=1", "FORMAT_NAME=f16")),
     Module("latent_bf16", "latent.cu", ("FORMAT_CODE=2", "FORMAT_NAME=bf16")),

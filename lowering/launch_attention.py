@@ -93,7 +93,7 @@ def turned_attention_spec(
 def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
     """What an attention over expanded rows asks of a kernel: its keys end in the table's rotated values."""
     m, _ = buffer_shape(op.q, op.name)
-    length, _ = table_shape(op.table, op.name)
+    length, _ = buffer_shape(op.table, op.name)
     heads, nope = op.heads.value.data, op.nope.value.data
     spec = AttentionSpec(
         q=_from(op.q, op.q_offset),
@@ -110,7 +110,7 @@ def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
         y=None if op.out is None else rows(op.out),
         quantized=quantized(op.quant),
         q_unit=op.q_pitch.value.data,
-        tail=KeyTail(nope, rows(op.q_rope), table_rows(op.table, op.latent.value.data)),
+        tail=KeyTail(nope, rows(op.q_rope), _from(op.table, op.latent)),
     )
     return _shared_out(op, spec)
 
@@ -130,9 +130,9 @@ def _expansion(op: launch.LatentKeysOp | launch.LatentValuesOp, rows_are_outputs
     kind = op.w.type
     if not isinstance(kind, RowsType) or not isinstance(op.w.owner, launch.ConstantOp):
         raise SelectionError(f"{op.name} w", "a constant of checkpoint rows", kind)
-    length, _ = table_shape(op.table, op.name)
+    length, _ = buffer_shape(op.table, op.name)
     return LatentSpec(
-        table=table_rows(op.table),
+        table=rows(op.table),
         weights=address(op.w),
         format=kind.format.data,
         by_outputs=kind.is_transposed == rows_are_outputs,

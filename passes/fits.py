@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import TensorType, f16, f32
+from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
-from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph import (
     AdvanceOp,
     ArgMaxOp,
@@ -132,19 +131,9 @@ def _row_in_place(op: FusedOp) -> bool:
     match op.parts:
         case [producer, SetRowOp() as landing]:
             can = not is_fused(producer, FusionClass.ROW_IN_PLACE) and lands(producer, landing)
-            own = landing.source is producer.results[0] and landing.source.has_one_use()
-            return can and own and (element_of(landing.table) != f16 or _rounds(producer))
+            return can and landing.source is producer.results[0] and landing.source.has_one_use()
         case _:
             return False
-
-
-def _rounds(producer: Operation) -> bool:
-    """Whether the launches of what lands in rows of a table round it to f16: products by rows, rotations, norms."""
-    if is_fused(producer, FusionClass.UNITS_IN_PLACE):
-        return all(_rounds(part) for part in producer.parts[:-1])
-    if is_fused(producer, FusionClass.PART_IN_PLACE):
-        return _rounds(producer.parts[-1])
-    return rows_product(producer) is not None or rotation(producer) is not None or isinstance(producer, FusedRowOp)
 
 
 def _turned_product(op: FusedOp) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import BlockArgument
 
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph import (
     DecayOp,
     FusedOp,
@@ -104,6 +106,14 @@ def _query_outside(op: FusedOp) -> str | None:
     return "expected the query's rotated part to come in, or beside the product joined with it"
 
 
+def _expanded_from_f32(op: FusedOp) -> str | None:
+    """A table of f16 is attended to as it is: its rows are expanded by no kernel."""
+    found = latent(op.parts[-1])
+    assert found is not None
+    kind = found.attention.keys.type
+    return None if element_of(found.attention.keys) == f32 else f"expected a table of f32 to expand, got {kind}"
+
+
 LAYER_FITS: dict[FusionClass, Fit] = {
     FusionClass.NORM_THEN_ADD: Fit(
         "a weighted rms norm and the norm of its sum with other rows", _is(NORM_THEN_ADD), False, (_one_width,)
@@ -139,7 +149,7 @@ LAYER_FITS: dict[FusionClass, Fit] = {
     FusionClass.GDN_GATE_PROJECTIONS: Fit(
         "two products by values of one activation and the gates of them", _is(GDN_GATE_PROJECTIONS)
     ),
-    FusionClass.MLA: Fit("an absorbed latent attention", _is(MLA), False, (_query_outside,)),
+    FusionClass.MLA: Fit("an absorbed latent attention", _is(MLA), False, (_query_outside, _expanded_from_f32)),
     FusionClass.PART_IN_PLACE: Fit("a slice of every unit and what alone reads it by units", _is(PART_IN_PLACE)),
     FusionClass.UNITS_IN_PLACE: Fit("two producers of units and the join of those", _is(UNITS_IN_PLACE)),
 }

@@ -16,7 +16,6 @@ from lanelink.dialects.launch.base import (
     check,
     check_index,
     check_results,
-    table_shape,
 )
 from lanelink.dialects.tgraph.attributes import RowsType, check_number
 
@@ -27,7 +26,7 @@ def check_expansion(op: LatentKeysOp | LatentValuesOp, rows_are_outputs: bool) -
     where the checkpoint rows say that each is one output of the expansion.
     """
     heads, latent, width = op.heads.value.data, op.latent.value.data, op.width.value.data
-    length, held = table_shape(op.table, f"{op.name} table")
+    length, held = buffer_shape(op.table, f"{op.name} table")
     rows = op.rows.value.data
     if min(heads, latent, width) < 1 or latent > held or not 1 <= rows <= length:
         raise VerifyException(
@@ -156,7 +155,7 @@ class LatentAttendOp(SharedOut):
             (rows, heads * rope),
             buffer_shape(self.q_rope, "launch.latent_attend q_rope"),
         )
-        length, held = table_shape(self.table, "launch.latent_attend table")
+        length, held = buffer_shape(self.table, "launch.latent_attend table")
         check("launch.latent_attend table width", latent + rope, held)
         check("launch.latent_attend keys", (length, heads * nope), buffer_shape(self.keys, "launch.latent_attend keys"))
         check(

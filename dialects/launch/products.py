@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import I64, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -54,7 +52,6 @@ class GemvOp(PlacedInUnits):
     """
 
     name = "launch.gemv"
-    ROUNDS: ClassVar[bool] = True
 
     per_warp = opt_prop_def(IntegerAttr[I64])
     tail_from = opt_prop_def(IntegerAttr[I64])
@@ -137,7 +134,6 @@ class GemmPartOp(PlacedInUnits):
     """
 
     name = "launch.gemm_part"
-    ROUNDS: ClassVar[bool] = True
 
     w = operand_def()
     bias = opt_operand_def()

@@ -48,7 +48,6 @@ class NormOp(ReadsUnits, PlacedInUnits):
     """
 
     name = "launch.norm"
-    ROUNDS: ClassVar[bool] = True
     WRITES: ClassVar[tuple[str, ...]] = ("out", "quant", "sum")
 
     cols = prop_def(IntegerAttr[I64])
@@ -125,7 +124,6 @@ class RopeOp(ReadsUnits, PlacedInUnits):
     """
 
     name = "launch.rope"
-    ROUNDS: ClassVar[bool] = True
 
     heads = prop_def(IntegerAttr[I64])
     head_dim = prop_def(IntegerAttr[I64])
@@ -165,7 +163,6 @@ class RopeSideOp(ReadsUnits, PlacedInUnits):
     """
 
     name = "launch.rope_side"
-    ROUNDS: ClassVar[bool] = True
 
     heads = prop_def(IntegerAttr[I64])
     norm_eps = opt_prop_def(FloatAttr[Float32Type])

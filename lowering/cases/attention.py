@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from lanelink.dialects.formats import Format
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import ActivationLayout, quantize
 from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResult, Floats, QuantizedResult, Seed
@@ -24,7 +25,8 @@ class AttentionShape:
     """What an attention is over, and what it writes.
 
     `values_from`: the value heads lie that far inside the key heads. `gate`: the result is gated. `row`: it lands in
-    that row of a table of ROWS more, beside the quantized form in as many. `gap`: values between rows of q and tables.
+    that row of a table of ROWS more, beside the quantized form in as many. `gap`: values between rows of q and tables,
+    which are `stored` as f32 or f16.
     """
 
     m: int
@@ -44,11 +46,13 @@ class AttentionShape:
     gap: int = 0
     early: bool = False
     settled: bool = False
+    stored: Format = Format.F32
 
     @property
     def words(self) -> str:
         """The shape as a case's name."""
-        said = [f"m={self.m} {self.heads}/{self.kv_heads} heads of {self.hd}/{self.vd} at {self.at} of {self.length}"]
+        said = [] if self.stored is Format.F32 else [f"over {self.stored.value}"]
+        said += [f"m={self.m} {self.heads}/{self.kv_heads} heads of {self.hd}/{self.vd} at {self.at} of {self.length}"]
         said += [f"{k} {v}" for k in ("window", "values_from", "row") if (v := getattr(self, k)) is not None]
         said += [k for k in ("sinks", "early", "settled") if getattr(self, k)]
         if self.gate is not None:
@@ -63,8 +67,9 @@ def scheduled(spec: AttentionSpec, sms: int = H200.sms, sequences: int = 1) -> A
     """The spec with the shares that `schedule-attention` gives it, one of `sequences`, on a chip of `sms`
     multiprocessors."""
     unit = spec.vd if spec.v_unit is None else spec.v_unit
-    fours = all(n % 4 == 0 for n in (spec.vd, spec.values.pitch, unit, spec.values.address.offset // 4))
-    head = spec.hd if spec.tail is None else None
+    first = spec.values.address.offset // spec.values.stored.block_bytes
+    fours = all(n % 4 == 0 for n in (spec.vd, spec.values.pitch, unit, first))
+    head = spec.hd if spec.tail is None and spec.keys.stored is Format.F32 else None
     shape = Attention(spec.heads, spec.kv_heads, spec.vd, spec.m, spec.length, spec.window, fours, sequences, head)
     share = share_attention(shape, sms)
     return replace(spec, block_heads=share.heads, block_rows=share.rows, splits=share.splits)
@@ -82,12 +87,12 @@ def error_bound(y: Floats, hd: int) -> Doubles:
 def attention(s: AttentionShape, seed: Seed = 0) -> Case:
     """Attention at a position of tables of `length` rows, whose rows past the step are NaN."""
     b = Builder(seed)
-    q, keys = b.normal(s.m, s.heads * s.hd), b.normal(s.length, s.kv_heads * s.hd)
+    q, keys = b.normal(s.m, s.heads * s.hd), held_as(s.stored, b.normal(s.length, s.kv_heads * s.hd))
     inside = s.values_from is not None
     values = (
         meanings.slice_units(keys, s.hd, s.values_from, s.vd)
         if s.values_from is not None
-        else b.normal(s.length, s.kv_heads * s.vd)
+        else held_as(s.stored, b.normal(s.length, s.kv_heads * s.vd))
     )
     for table in (keys, values):
         table[s.at + s.m :] = np.nan
@@ -100,13 +105,13 @@ def attention(s: AttentionShape, seed: Seed = 0) -> Case:
     if gate is not None:
         # The gate's own value is off by a few UNIT of it and of its argument.
         bound = (bound + 16 * UNIT * np.abs(plain)) * (1 + np.abs(held))
-    key_rows = b.rows("keys", keys, s.gap)
+    key_rows = table_of(b, "keys", keys, s)
     spec = AttentionSpec(
         q=b.rows("q", q, s.gap),
         keys=key_rows,
-        values=replace(key_rows, address=key_rows.address.at(4 * (s.values_from or 0)))
+        values=replace(key_rows, address=key_rows.address.at(s.stored.block_bytes * (s.values_from or 0)))
         if inside
-        else b.rows("values", values, s.gap),
+        else table_of(b, "values", values, s),
         position=b.index("position", s.at),
         heads=s.heads,
         kv_heads=s.kv_heads,
@@ -123,6 +128,20 @@ def attention(s: AttentionShape, seed: Seed = 0) -> Case:
         settled=s.settled,
     )
     return b.done(f"attention {s.words}", scheduled(stored(b, spec, y, bound, s)))
+
+
+def held_as(format: Format, values: Floats) -> Floats:
+    """What a table of f32 or f16 holds of values."""
+    return values if format is Format.F32 else values.astype(np.float16).astype(np.float32)
+
+
+def table_of(b: Builder, name: str, values: Floats, s: AttentionShape) -> Rows:
+    """A table of keys or values as its shape stores it."""
+    if s.stored is Format.F32:
+        return b.rows(name, values, s.gap)
+    padded = np.full((values.shape[0], values.shape[1] + s.gap), np.float16(np.nan))
+    padded[:, : values.shape[1]] = values
+    return Rows(b.put(name, padded), padded.shape[1], stored=s.stored)
 
 
 def stored(b: Builder, spec: AttentionSpec, y: Floats, bound: Doubles, s: AttentionShape) -> AttentionSpec:
@@ -235,6 +254,34 @@ def small_attention() -> Iterator[Case]:
     yield latent_attention(LatentShape(9, 1, 64, 32, 32, 160, 7, 64, planes=1))
 
 
+def small_f16() -> Iterator[Case]:
+    """The same over tables of f16: every entry, odd heads, values in the keys' rows."""
+    shape = replace(AttentionShape(1, 4, 2, 32, 32, 70, 96), stored=Format.F16)
+    yield attention(replace(shape, planes=1))
+    yield attention(replace(shape, m=3, heads=2, hd=64, vd=48, at=31, length=40, early=True, settled=True))
+    yield attention(replace(shape, heads=7, kv_heads=1, hd=36, vd=20, at=33, length=64, window=9))
+    yield attention(replace(shape, m=2, heads=8, kv_heads=1, hd=80, vd=80, at=65, length=128, sinks=True, gap=4))
+    yield attention(replace(shape, heads=4, kv_heads=1, hd=128, vd=128, at=63, length=64, gate=Activation.SILU))
+    yield attention(replace(shape, m=2, heads=4, kv_heads=1, hd=12, vd=136, at=20, length=64, row=1, planes=2))
+    yield attention(replace(shape, heads=8, kv_heads=1, hd=256, vd=256, at=33, length=64, planes=1, early=True))
+    yield attention(replace(shape, heads=2, kv_heads=1, hd=576, vd=512, at=40, length=64, values_from=0))
+    yield attention(replace(shape, heads=2, kv_heads=1, hd=48, vd=32, at=9, length=64, values_from=16))
+
+
+def full_f16() -> Iterator[Case]:
+    """Head sizes by positions by rows, long tables, DeepSeek's heads."""
+    base = AttentionShape(1, 8, 2, 64, 64, 0, 1100)
+    for hd, at, m in product((32, 64, 80, 96, 112, 128, 192, 256), (0, 1, 31, 32, 1000), (1, 2, 3, 8, 17)):
+        gate, planes = Activation.SIGMOID if m == 2 else None, 1 + at % 2
+        case = replace(base, m=m, hd=hd, vd=hd, at=at, window=20 if m == 3 else None, sinks=at == 31, gate=gate)
+        yield attention(replace(case, planes=planes, early=m < 3, settled=m == 1, stored=Format.F16), seed=hd)
+    for heads, at, m in product((16, 128), (0, 31, 1000), (1, 3)):
+        case = replace(base, m=m, heads=heads, kv_heads=1, hd=576, vd=512, at=at, values_from=0)
+        yield attention(replace(case, stored=Format.F16))
+    case = replace(base, heads=32, kv_heads=8, hd=128, vd=128, at=40000, length=40960)
+    yield attention(replace(case, stored=Format.F16))
+
+
 def full_attention() -> Iterator[Case]:
     """Head sizes by positions by rows; groups; whole models' heads."""
     shape = AttentionShape
@@ -273,8 +320,10 @@ __all__ = [
     "attention",
     "error_bound",
     "full_attention",
+    "full_f16",
     "latent_attention",
     "scheduled",
     "small_attention",
+    "small_f16",
     "stored",
 ]

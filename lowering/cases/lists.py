@@ -18,7 +18,7 @@ from lanelink.lowering.cases import (
     turned_attention,
     units,
 )
-from lanelink.lowering.cases.attention import full_attention, small_attention
+from lanelink.lowering.cases.attention import full_attention, full_f16, small_attention, small_f16
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.inputs import BLOCK_INPUTS, BLOCKS, HEAD_SIZES, INPUTS, ROWS, widest, widths
 from lanelink.lowering.cases.norms import NormShape
@@ -38,6 +38,7 @@ def small() -> Iterator[Case]:
     yield from gemm.small()
     yield from _small_rows()
     yield from small_attention()
+    yield from small_f16()
     yield from turned_attention.small()
     yield from small_sequences()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
@@ -166,6 +167,8 @@ def _small_rows() -> Iterator[Case]:
     yield others.arg_max(2, 40, nan=True)
     yield others.set_row(3, 48, 5, on_device=True)
     yield others.set_row(1, 32, 0, on_device=False)
+    yield others.set_row_f16(3, 48, 5, on_device=True)
+    yield others.set_row_f16(2, 37, 4, on_device=False, gap=1)
     yield others.set_row_quantized(1, 64, 2, on_device=False, planes=1, f32=True)
     yield others.set_row_quantized(2, 96, 1, on_device=True, planes=2, f32=False)
     yield others.head_slice(2, 3, 40, 8, 24)
@@ -251,6 +254,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "products-of-many-rows": gemm.wide,
     "rows": _wide_rows,
     "attention": full_attention,
+    "attention-f16": full_f16,
     "turned-attention": turned_attention.full,
     "sequences": full_sequences,
     "latent": latent.full,

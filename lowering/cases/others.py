@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lanelink.dialects.formats import Format
 from lanelink.lowering import activations, meanings
 from lanelink.lowering.cases.case import UNIT, Builder, Case, ExactResult, Seed
 from lanelink.lowering.cases.products import turn_bound
@@ -149,6 +150,22 @@ def set_row(m: int, width: int, position: int, on_device: bool, seed: Seed = 0) 
         b.index("position", position)
     to = b.table("table", x, 0.0, position, "position" if on_device else None, position + m + 3)
     return b.done(f"set_row {m}x{width} at {position}", CopySpec(b.rows("x", x), to, m, width))
+
+
+def set_row_f16(m: int, width: int, position: int, on_device: bool, gap: int = 0, seed: Seed = 0) -> Case:
+    """Rows written into a table of f16, values halfway between two of its numbers and past its largest among them."""
+    b = Builder(seed)
+    x = b.normal(m, width)
+    odd = (1 + 2**-11, 1 + 3 * 2**-11, 65519.9, 65520.0, -1e30, 2.0**-24, 2.0**-25, -0.0)
+    x.reshape(-1)[: len(odd)] = odd[: x.size]
+    table = b.normal(position + m + 3, width + gap).astype(np.float16)
+    after = table.copy()
+    with np.errstate(over="ignore"):
+        after[position : position + m, :width] = x
+    at = b.index("position", position) if on_device else position
+    to = Rows(b.put("table", table), width + gap, at, Format.F16)
+    b.results.append(ExactResult("table", after))
+    return b.done(f"set_row {m}x{width} at {position} of f16, gap {gap}", CopySpec(b.rows("x", x), to, m, width))
 
 
 def set_row_quantized(

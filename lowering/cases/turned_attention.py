@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -128,9 +129,9 @@ def full() -> Iterator[Case]:
     shape = AttentionShape
     for hd, at, m in product((32, 64, 80, 96, 112, 128, 192, 256), (0, 1, 31, 32, 1000), (1, 2, 3, 8)):
         for window in (None, 20):
-            known = {"early": m != 3, "settled": m < 3}
             gate = Activation.SIGMOID if m == 2 else None
-            turned = shape(m, 8, 2, hd, hd, at, 1100, window, at == 31, 1 + at % 2, gate=gate, **known)
+            turned = shape(m, 8, 2, hd, hd, at, 1100, window, at == 31, 1 + at % 2, gate=gate)
+            turned = replace(turned, early=m != 3, settled=m < 3)
             yield turned_attention(turned, hd // 2 if at != 1 else hd // 4, ("QK", "", "q")[at % 3], seed=hd)
     for heads, kv in ((14, 2), (16, 1), (12, 12), (22, 2), (64, 8)):
         yield turned_attention(shape(2, heads, kv, 64, 64, 700, 4096, planes=1, early=True, settled=True), 32, "QK")

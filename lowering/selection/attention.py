@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelink.dialects.formats import BLOCK_VALUES
+from lanelink.dialects.formats import BLOCK_VALUES, Format
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail
 from lanelink.lowering.selection.calls import (
@@ -20,6 +20,7 @@ from lanelink.lowering.selection.calls import (
     optional,
 )
 from lanelink.lowering.selection.chip import Chip
+from lanelink.lowering.selection.operands import Rows
 from lanelink.lowering.selection.packing import (
     fixed,
     head_norm,
@@ -56,6 +57,7 @@ class Entry:
     groups: int
     tailed: bool = False
     head: int | None = None
+    stored: Format = Format.F32
 
     @property
     def threads(self) -> int:
@@ -75,7 +77,8 @@ class Entry:
     @property
     def turns(self) -> bool:
         """Whether it turns heads, of at most as many values as its widest value head."""
-        return not self.tailed and self.values <= 256 and (self.vector == 4 or self.parts == 1)
+        plain = self.stored is Format.F32 and not self.tailed
+        return plain and self.values <= 256 and (self.vector == 4 or self.parts == 1)
 
     def shared_bytes(self, hd: int, vd: int, turned_keys: int = 0) -> int:
         """Dynamic shared memory: queries, turned keys; each warp's weights and what is kept; then its state."""
@@ -105,6 +108,12 @@ ENTRIES = (
     Entry("attention_tailed", "attention_tailed_256", 8, 4, 2, 8, 1, tailed=True),
     *(Entry("attention_64", f"attention_few_64_q{q}", q, 2, 1, 8, 1, head=64) for q in (2, 4, 8)),
     *(Entry("attention_128", f"attention_few_128_q{q}", q, 4, 1, 8, 1, head=128) for q in (2, 4, 8)),
+    Entry("attention_64_f16", "attention_64_f16_q4", 4, 2, 1, 8, 2, stored=Format.F16),
+    Entry("attention_64_f16", "attention_64_f16_q8", 8, 2, 1, 8, 1, stored=Format.F16),
+    Entry("attention_128_f16", "attention_128_f16_q4", 4, 4, 1, 8, 2, stored=Format.F16),
+    Entry("attention_128_f16", "attention_128_f16_q8", 8, 4, 1, 8, 1, stored=Format.F16),
+    Entry("attention_256_f16", "attention_256_f16_q8", 8, 4, 2, 8, 1, stored=Format.F16),
+    Entry("attention_512_f16", "attention_512_f16_q4", 4, 4, 4, 8, 1, stored=Format.F16),
 )
 """
 The entries: of those whose loads and value heads suit, the narrowest, with the fewest queries that are enough; of a few
@@ -122,7 +131,7 @@ def entry_for(spec: AttentionSpec, *, several: bool = False) -> Entry:
     """
     vector = 4 if _by_fours(spec) else 2
     head = spec.hd if not several and _is_few(spec) else None
-    alike = [e for e in ENTRIES if e.head == head and e.tailed == (spec.tail is not None)]
+    alike = [e for e in ENTRIES if e.head == head and _reads(e, spec)]
     fits = [e for e in alike if e.vector <= vector and e.values >= spec.vd]
     if spec.turns is not None:
         fits = [e for e in fits if e.turns and e.values >= spec.hd]
@@ -140,14 +149,20 @@ def entry_for(spec: AttentionSpec, *, several: bool = False) -> Entry:
 
 def _is_few(spec: AttentionSpec) -> bool:
     """Whether it is of few rows, and its heads are side by side and of a size that has entries of its own."""
-    plain = spec.tail is None and spec.q_unit is None and _by_fours(spec)
+    plain = spec.tail is None and spec.q_unit is None and spec.keys.stored is Format.F32 and _by_fours(spec)
     return plain and is_few(spec.m, spec.hd, spec.vd)
+
+
+def _reads(entry: Entry, spec: AttentionSpec) -> bool:
+    """Whether an entry is for tables and keys of an attention's form."""
+    return entry.tailed == (spec.tail is not None) and entry.stored is spec.keys.stored
 
 
 def _by_fours(spec: AttentionSpec) -> bool:
     """Whether 16-byte loads find the values of every head and row aligned."""
     steps = (spec.vd, spec.values.pitch, value_unit(spec))
-    return all(s % 4 == 0 for s in steps) and fixed(spec.values, "attention values").offset % 16 == 0
+    first = fixed(spec.values, "attention values", spec.keys.stored)
+    return all(s % 4 == 0 for s in steps) and first.offset % (4 * spec.keys.stored.block_bytes) == 0
 
 
 def value_unit(spec: AttentionSpec) -> int:
@@ -164,8 +179,8 @@ def _check(spec: AttentionSpec) -> None:
     require(spec.hd >= 4 and spec.hd % 4 == 0, "attention key head", "a multiple of 4 values", spec.hd)
     fits = 2 <= spec.vd <= MOST_VALUES and spec.vd % 2 == 0
     require(fits, "attention value head", f"an even width of 2 to {MOST_VALUES}", spec.vd)
-    _aligned("keys", spec.keys.pitch, fixed(spec.keys, "attention keys"), 4)
-    _aligned("values", spec.values.pitch, fixed(spec.values, "attention values"), 2)
+    _aligned("keys", spec.keys, spec.keys.stored, 4)
+    _aligned("values", spec.values, spec.keys.stored, 2)
     require(value_unit(spec) % 2 == 0, "attention value unit", "a multiple of 2 values", spec.v_unit)
     require(spec.window is None or spec.window >= 1, "attention window", "at least 1", spec.window)
     require(spec.length >= 1, "attention table", "at least 1 row", spec.length)
@@ -180,7 +195,7 @@ def _check(spec: AttentionSpec) -> None:
         head = spec.tail.head
         require(0 < head < spec.hd and head % 4 == 0, "attention key's head", "a multiple of 4 values inside", head)
         require(spec.heads == spec.kv_heads, "attention heads of shared keys", spec.kv_heads, spec.heads)
-        _aligned("shared keys", spec.tail.keys.pitch, fixed(spec.tail.keys, "attention shared keys"), 4)
+        _aligned("shared keys", spec.tail.keys, Format.F32, 4)
 
 
 def _check_turns(spec: AttentionSpec, turns: HeadTurns) -> None:
@@ -191,11 +206,12 @@ def _check_turns(spec: AttentionSpec, turns: HeadTurns) -> None:
     require(plain, "attention turned queries", "heads side by side", "units of wider ones")
 
 
-def _aligned(what: str, pitch: int, address: Address, values: int) -> None:
-    """Checks that rows begin on `values` values."""
-    expected = f"a multiple of {values} values"
-    require(pitch % values == 0, f"attention {what}' pitch", expected, pitch)
-    require(address.offset % (4 * values) == 0, f"attention {what}' start", f"{expected} in", address.offset // 4)
+def _aligned(what: str, rows: Rows, stored: Format, values: int) -> None:
+    """Checks that rows `stored` so begin on `values` values."""
+    expected, size = f"a multiple of {values} values", stored.block_bytes
+    address = fixed(rows, f"attention {what}", stored)
+    require(rows.pitch % values == 0, f"attention {what}' pitch", expected, rows.pitch)
+    require(address.offset % (size * values) == 0, f"attention {what}' start", f"{expected} in", address.offset // size)
 
 
 def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) -> KernelCall:
@@ -221,8 +237,8 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     arguments = (
         *reading(spec.q, "attention q"),
         I32(spec.hd if spec.q_unit is None else spec.q_unit),
-        *reading(spec.keys, "attention keys"),
-        *reading(spec.values, "attention values"),
+        *reading(spec.keys, "attention keys", spec.keys.stored),
+        *reading(spec.values, "attention values", spec.keys.stored),
         *(I32(value_unit(spec)), spec.position, I32(spec.known), I32(spec.m)),
         *_turns(spec.turns),
         *_tail(spec.tail, spec.hd),

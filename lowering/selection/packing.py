@@ -28,31 +28,27 @@ def rows_of_step(m: int, where: str, most: int = MAX_GRID_YZ) -> None:
     require(1 <= m <= most, f"{where} rows", f"1 to {most}", m)
 
 
-def fixed(rows: Rows, where: str) -> Address:
-    """The address of row 0 of f32 rows at a fixed row."""
-    _whole_floats(rows, where)
+def fixed(rows: Rows, where: str, stored: Format = Format.F32) -> Address:
+    """The address of row 0 of rows at a fixed row, whose values are `stored` so."""
+    require(rows.stored is stored, where, f"rows of {stored.value}", f"a table of {rows.stored.value}")
     if isinstance(rows.row, Address):
         raise SelectionError(where, "rows at a fixed row", "a row named on the device")
-    return rows.address.at(4 * rows.pitch * rows.row)
+    return rows.address.at(stored.block_bytes * rows.pitch * rows.row)
 
 
-def _whole_floats(rows: Rows, where: str) -> None:
-    require(rows.stored is Format.F32, where, "rows of f32", f"a table of {rows.stored.value}")
+def reading(rows: Rows, where: str, stored: Format = Format.F32) -> tuple[Argument, I32]:
+    """(address, pitch) of rows that are read, whose values are `stored` so."""
+    return fixed(rows, where, stored), I32(rows.pitch)
 
 
-def reading(rows: Rows, where: str) -> tuple[Argument, I32]:
-    """(address, pitch) of rows that are read."""
-    return fixed(rows, where), I32(rows.pitch)
-
-
-def writing(rows: Rows | None) -> tuple[Argument, I32, Argument]:
-    """(base, pitch, row) of a destination: the kernels' Rows; null where there is none."""
+def writing(rows: Rows | None, stored: Format = Format.F32) -> tuple[Argument, I32, Argument]:
+    """(base, pitch, row) of a destination whose values are `stored` so: the kernels' Rows; null where there is none."""
     if rows is None:
         return Null(), I32(0), Null()
-    _whole_floats(rows, "rows written")
-    if isinstance(rows.row, Address):
-        return rows.address, I32(rows.pitch), rows.row
-    return rows.address.at(4 * rows.pitch * rows.row), I32(rows.pitch), Null()
+    if not isinstance(rows.row, Address):
+        return fixed(rows, "rows written", stored), I32(rows.pitch), Null()
+    require(rows.stored is stored, "rows written", f"rows of {stored.value}", f"a table of {rows.stored.value}")
+    return rows.address, I32(rows.pitch), rows.row
 
 
 def quantizing(quantized: Quantized | None, cols: int, where: str) -> tuple[Argument, I32]:

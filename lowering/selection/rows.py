@@ -132,10 +132,19 @@ def _side(side: RopeSide, hd: int) -> tuple[Argument, ...]:
 def copy(spec: CopySpec, chip: Chip) -> KernelCall:
     """The call of runs of values copied between rows."""
     require(spec.width >= 1 and spec.units >= 1, "copy", "at least 1 run of 1 value", (spec.units, spec.width))
+    if spec.y.stored is Format.F16 and spec.units == 1:
+        return _rounded(spec)
     x, y = writing(spec.x), writing(spec.y)
     arguments = (*x, I32(spec.x_unit), *y, I32(spec.y_unit), I32(spec.width), I32(spec.units))
     grid, block = copy_grid(spec.width, spec.units, spec.m, "copy")
     return KernelCall("elementwise", "copy_rows", grid, block, 0, arguments)
+
+
+def _rounded(spec: CopySpec) -> KernelCall:
+    """The call of rows set into a table of f16."""
+    grid, block = copy_grid(spec.width, 1, spec.m, "rows of a table of f16")
+    arguments = (*reading(spec.x, "rows to set"), *writing(spec.y, Format.F16), I32(spec.width))
+    return KernelCall("tables", "set_rows_f16", grid, block, 0, arguments)
 
 
 def copy_grid(width: int, units: int, m: int, where: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:

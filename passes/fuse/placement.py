@@ -5,8 +5,10 @@ of every unit that are read in place.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph import (
     AttentionOp,
     FusedRowOp,
@@ -31,9 +33,12 @@ def _row_in_place(op: Operation) -> Parts | None:
     """
     A product, a rotation, a product a head, a mixture or a join, or into a fixed row an attention or a delta rule, then
     the set_row that alone reads it, into a table that nothing else reads: the rows land without a copy of the table.
-    Of a batch's rows, each put into its own, something else may read the tensor they begin from.
+    Of a batch's rows, each put into its own, something else may read the tensor they begin from. Into a table of f16
+    they do not land as they are.
     """
     if not isinstance(op, SetRowOp) or not is_read_once(op.source):
+        return None
+    if element_of(op.table) != f32:
         return None
     source = op.source.owner
     # A norm is left to the fold with the product before it.

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, f32, i64
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import launch
-from lanelink.dialects.launch.base import Fields, LeafLaunch, table_shape
+from lanelink.dialects.launch.base import Fields, LeafLaunch, buffer_shape
 from lanelink.dialects.tgraph import FusedOp, LiftedOp
 from lanelink.dialects.tgraph.attributes import matrix
 from lanelink.dialects.tgraph.fused import numbers
@@ -35,7 +35,7 @@ def mla(linker: Linker, op: FusedOp) -> list[Draft]:
     table, position = linker.buffer(origin(found.attention.keys)), found.attention.position
     assert position is not None
     heads, rows = found.attention.heads, matrix(found.attention.q, "attention q")[0]
-    length, _ = table_shape(table, "latent table")
+    length, _ = buffer_shape(table, "latent table")
     latent_width, nope, value_dim = found.absorb.outputs, found.absorb.inputs, found.expand.outputs
     shared = {"table": table, "position": linker.buffer(origin(position)), "heads": heads, "latent": latent_width}
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, f16, i64
 from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch import AttentionOp, LatentAttendOp, SequencesOp, ViewOp
 from lanelink.dialects.launch.base import buffer_shape, table_shape
 from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import module_target
+from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph.step import step_function
 
 MAX_SPLITS = 64
@@ -158,7 +159,7 @@ def attention_of(op: AttentionOp | LatentAttendOp) -> Attention:
         window=None if op.window is None else op.window.value.data,
         by_fours=_by_fours(value_dim, pitch, unit, start),
         sequences=len(holder.members()) if isinstance(holder, SequencesOp) else 1,
-        head_dim=op.head_dim.value.data,
+        head_dim=None if element_of(op.values) == f16 else op.head_dim.value.data,
     )
 
 

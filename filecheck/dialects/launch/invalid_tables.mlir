@@ -243,19 +243,19 @@ func.func @row_set_in_more_rows_than_an_index_names(%r: memref<1x64xf32>, %t: me
 
 // -----
 
-// CHECK: sym_name = "a_result_of_f16_in_a_buffer_of_its_own"
-// CHECK: | Operation does not verify: launch.gemv out: expected a static memref<RxWxf32>, got memref<1x64xf16>
-func.func @a_result_of_f16_in_a_buffer_of_its_own(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %o: memref<1x64xf16>) {
-  launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %o : memref<1x64xf16>) covers [0]
+// CHECK: sym_name = "a_row_of_f16_in_a_buffer_of_its_own"
+// CHECK: | Operation does not verify: launch.rope out: expected a static memref<RxWxf32>, got memref<1x64xf16>
+func.func @a_row_of_f16_in_a_buffer_of_its_own(%x: memref<1x64xf32>, %c: memref<32x8xf32>, %p: memref<1xi32>, %o: memref<1x64xf16>) {
+  launch.rope(x = %x : memref<1x64xf32>, cos = %c : memref<32x8xf32>, sin = %c : memref<32x8xf32>, position = %p : memref<1xi32>, out = %o : memref<1x64xf16>) {head_dim = 16 : i64, heads = 4 : i64, half = 8 : i64} covers [0]
   func.return
 }
 
 // -----
 
-// CHECK: sym_name = "a_product_by_values_into_a_table_of_f16"
-// CHECK: | Operation does not verify: launch.gemv_f32 out: expected a static memref<RxWxf32>, got memref<32x64xf16>
-func.func @a_product_by_values_into_a_table_of_f16(%x: memref<1x64xf32>, %w: memref<64x64xf32>, %t: memref<32x64xf16>, %p: memref<1xi32>) {
-  launch.gemv_f32(x = %x : memref<1x64xf32>, w = %w : memref<64x64xf32>, out = %t : memref<32x64xf16>, at = %p : memref<1xi32>) covers [0]
+// CHECK: sym_name = "a_product_into_a_table_of_f16"
+// CHECK: | Operation does not verify: launch.gemv out: expected a static memref<RxWxf32>, got memref<32x64xf16>
+func.func @a_product_into_a_table_of_f16(%x: memref<1x64xf32>, %w: !tgraph.rows<bf16, 64x64, transposed>, %t: memref<32x64xf16>, %p: memref<1xi32>) {
+  launch.gemv(x = %x : memref<1x64xf32>, w = %w : !tgraph.rows<bf16, 64x64, transposed>, out = %t : memref<32x64xf16>, at = %p : memref<1xi32>) covers [0]
   func.return
 }
 
