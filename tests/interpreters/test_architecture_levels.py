@@ -66,6 +66,9 @@ def test_a_wide_chunk_of_latent_attention_runs_expanded(tmp_path: Path, q_rank: 
     module = import_checkpoint(tmp_path, context=96, rows=80, no_weights=True)
     kinds = {op.name for op in lower(module, Level.LAUNCHES).walk()}
     assert {"launch.latent_keys", "launch.latent_values", "launch.latent_attend"} < kinds
+    rounded = import_checkpoint(tmp_path, context=96, rows=80, no_weights=True, kv=Format.F16)
+    absorbed = {op.name for op in lower(rounded, Level.LAUNCHES).walk()}
+    assert "launch.latent_attend" not in absorbed and "launch.attention" in absorbed, "no kernel expands rows of f16"
     tokens = np.arange(80, dtype=np.int32)
     _, _, *states = zero_inputs(step_function(module))
     check_levels(module, [tokens, np.array([9], np.int32), *states], 1)

@@ -19,8 +19,8 @@ from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.runtime.backend import BackendError
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.generation import generate
-from lanelink.lowering.runtime.loader import RandomLoader
-from lanelink.lowering.runtime.plan import Memory
+from lanelink.lowering.runtime.loader import RandomLoader, SourceLoader
+from lanelink.lowering.runtime.plan import Memory, read_plan
 from lanelink.lowering.runtime.reference import ReferenceBackend
 from lanelink.lowering.weights import constants_of, resolve
 from lanelink.pipeline import Level, lower
@@ -45,6 +45,19 @@ def test_tokens_and_logits(prepared: Any, model: str, architecture: str) -> None
     ids = [int(backend.chosen()[0]), *(int(each[0]) for each in backend.decode(TOKENS - 1))]
     assert ids == expected[:TOKENS]
     assert backend.device_positions() == backend.positions == (len(prompt) + TOKENS - 1,)
+
+
+def test_tables_of_f16_as_the_reference_has_them() -> None:
+    """The same ids; a value that the reference rounds to the other of two numbers moves logits by 2^-10 of them twice."""
+    step = import_checkpoint(MODELS / "qwen3", context=16, kv=Format.F16)
+    source = open_directory(MODELS / "qwen3")
+    plan = read_plan(lower(step))
+    tensors = lower(step, Level.TENSORS)
+    emulator, reference = EmulatorBackend(plan, SourceLoader(source)), ReferenceBackend(tensors, resolve(tensors, source))
+    assert plan.bytes_of(Memory.STATE) == 2 * 2 * 2 * 16 * 64, "two bytes a value of keys and values of two layers"
+    assert generate(emulator, [32, 97, 104], 4) == generate(reference, [32, 97, 104], 4)
+    expected = reference.logits()
+    np.testing.assert_allclose(emulator.logits(), expected, rtol=0, atol=2 * 2.0**-10 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("numerics", list(Numerics))

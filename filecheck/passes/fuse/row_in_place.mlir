@@ -206,3 +206,18 @@ func.func @half_a_batch(%q: tensor<2x64xf32>, %k: tensor<8x64xf32>, %p: tensor<1
   %t = tgraph.set_row %q, %a row 0 : (tensor<2x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
   func.return %t : tensor<2x64xf32>
 }
+
+// -----
+
+// A table of f16 rounds what is set into it: no row lands there as its launch writes it.
+// CHECK-LABEL: func.func @set_into_a_table_of_f16
+func.func @set_into_a_table_of_f16(%x: tensor<1x64xf32>, %cos: tensor<8x16xf32>, %sin: tensor<8x16xf32>,
+    %pos: tensor<1xi32>, %k: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // CHECK: %r = tgraph.rope
+  // CHECK-NEXT: %t = tgraph.set_row %k, %r at %pos
+  // CHECK-NEXT: func.return
+  %r = tgraph.rope %x, %cos, %sin at %pos heads 2 head_dim 32 half 16
+    : (tensor<1x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<1xi32>) -> tensor<1x64xf32>
+  %t = tgraph.set_row %k, %r at %pos : (tensor<8x64xf16>, tensor<1x64xf32>, tensor<1xi32>) -> tensor<8x64xf16>
+  func.return %t : tensor<8x64xf16>
+}
