@@ -48,12 +48,13 @@ def test_tokens_and_logits(prepared: Any, model: str, architecture: str) -> None
 
 
 def test_tables_of_f16_as_the_reference_has_them() -> None:
-    """The same ids; a value that the reference rounds to the other of two numbers moves logits by 2^-10 of them twice."""
+    """The same ids; a value that is rounded to the other of two numbers moves logits by 2^-10 of them twice."""
     step = import_checkpoint(MODELS / "qwen3", context=16, kv=Format.F16)
     source = open_directory(MODELS / "qwen3")
     plan = read_plan(lower(step))
     tensors = lower(step, Level.TENSORS)
-    emulator, reference = EmulatorBackend(plan, SourceLoader(source)), ReferenceBackend(tensors, resolve(tensors, source))
+    emulator = EmulatorBackend(plan, SourceLoader(source))
+    reference = ReferenceBackend(tensors, resolve(tensors, source))
     assert plan.bytes_of(Memory.STATE) == 2 * 2 * 2 * 16 * 64, "two bytes a value of keys and values of two layers"
     assert generate(emulator, [32, 97, 104], 4) == generate(reference, [32, 97, 104], 4)
     expected = reference.logits()
