@@ -186,11 +186,11 @@ def test_tiles_by_three_chunks_in_shared_memory(case: Case) -> None:
 
 
 PLANTED = {
-    "a wait for one chunk fewer": ("cp.async.wait_group \t0;", "cp.async.wait_group \t1;", 0, "unwritten bytes"),
-    "no barrier before a chunk is summed": ("bar.sync \t0;", "", 0, "race: read at shared"),
-    "no barrier before a share has arrived": ("bar.sync \t0;", "", 1, "race: read at global"),
-    "no barrier before the tile lies over the chunks": ("bar.sync \t0;", "", 4, "race: write at shared"),
-    "no barrier before the tile's rows are read": ("bar.sync \t0;", "", 5, "race: read at shared"),
+    "a wait for one chunk fewer": ("cp.async.wait_group 0;", "cp.async.wait_group 1;", 0, "unwritten bytes"),
+    "no barrier before a chunk is summed": ("bar.sync 0;", "", 0, "race: read at shared"),
+    "no barrier before a share has arrived": ("bar.sync 0;", "", 1, "race: read at global"),
+    "no barrier before the tile lies over the chunks": ("bar.sync 0;", "", 4, "race: write at shared"),
+    "no barrier before the tile's rows are read": ("bar.sync 0;", "", 5, "race: read at shared"),
 }
 """Faults in a product on tensor cores: what stands in its place, at which place of the entry, and what is found."""
 
@@ -201,7 +201,8 @@ def test_a_fault_in_a_product_on_tensor_cores_is_found(fault: str) -> None:
     case = next(c for c in CASES if "shared by 5" in c.name)
     call = select(case.spec, CHIP)
     before, name, text = ptx_path(call.module, NEWEST).read_text(encoding="utf-8").partition(f".entry {call.entry}(")
-    pieces = text.replace("wait_group ", "wait_group \t").split(written)
+    pieces = text.split(written)
+    assert len(pieces) > which + 1
     text = written.join(pieces[: which + 1]) + instead + written.join(pieces[which + 1 :])
     other = Emulator(races=True)
     loaded = other.load(before + name + text, "planted").entries[call.entry]
