@@ -40,6 +40,17 @@ def test_layers_step_after_step(layer: str, numerics: Numerics, rows: int) -> No
     check_steps(emulated([layer, layer], rows, numerics), rows, numerics, steps=5 if rows == 1 else 3)
 
 
+@pytest.mark.parametrize(("rows", "numerics"), [(1, Numerics.INT8), (3, Numerics.DEQUANT)])
+def test_heads_of_a_usual_size_turn_in_their_attention(rows: int, numerics: Numerics) -> None:
+    """Keys that a block turns and stores are read from the table by the steps after."""
+    ready = emulated(["usual", "usual"], rows, numerics)
+    turned = [op for op in ready.launches() if isinstance(op, launch.FoldOp)]
+    turned = [op for op in turned if isinstance(op.members()[0], launch.RopePartsOp)]
+    attentions = [part for op in turned for part in op.members() if isinstance(part, launch.AttentionOp)]
+    assert len(attentions) == 2 and all(op.settled is not None for op in attentions)
+    check_steps(ready, rows, numerics, steps=5 if rows == 1 else 3)
+
+
 def test_layers_of_every_kind_one_after_another() -> None:
     check_steps(
         emulated(["gated", "latent", "sinks", "gated batch"], 2, Numerics.TWO_PASS_INT8), 2, Numerics.TWO_PASS_INT8

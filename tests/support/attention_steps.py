@@ -64,6 +64,16 @@ def _sinks(w: StepWriter, k: int, h: str) -> str:
     return w.product(f"o{k}", a, WIDTH, QUERIES, bias=True)
 
 
+def _usual(w: StepWriter, k: int, h: str, head: int = 64) -> str:
+    """Qwen3's: heads of 64 values, normed and turned; a window in every other layer."""
+    queries, width = HEADS * head, KEY_HEADS * head
+    q = w.turned(f"qr{k}", w.norm(f"qn{k}", w.product(f"q{k}", h, queries), queries, head), HEADS, head)
+    key = w.turned(f"kr{k}", w.norm(f"kn{k}", w.product(f"k{k}", h, width), width, head), KEY_HEADS, head)
+    keys, values = w.table(f"keys{k}", key, width), w.table(f"values{k}", w.product(f"v{k}", h, width), width)
+    a = w.attention(f"a{k}", q, (keys, values), (HEADS, KEY_HEADS, head, head), "window 4 " if k % 2 else "")
+    return w.product(f"o{k}", a, WIDTH, queries)
+
+
 def _latent(w: StepWriter, k: int, h: str) -> str:
     """Absorbed over a table of latent rows, each with a rotated key that all heads share."""
     row, query = LATENT + TURNED, NOPE + TURNED
@@ -98,6 +108,7 @@ LAYERS: dict[str, Layer] = {
     "batch": _batch,
     "gated batch": lambda w, k, h: _batch(w, k, h, is_gated=True),
     "sinks": _sinks,
+    "usual": _usual,
     "latent": _latent,
 }
 
