@@ -35,8 +35,8 @@ def test_sequences_at_positions_of_their_own(numerics: Numerics) -> None:
 def test_what_a_batch_does_sequence_by_sequence_is_a_launch_a_kind() -> None:
     ready = batch(3, Numerics.DEQUANT)
     together = [op.members() for op in ready.launches() if isinstance(op, launch.SequencesOp)]
-    of_attention = [(launch.RopePartsOp, 3), (launch.SetRowOp, 3), (launch.AttentionOp, 3), (launch.SetRowOp, 3)]
-    of_rule = [(launch.ConvPartsOp, 3), (launch.DeltaOp, 3), (launch.SetRowOp, 3)]
+    of_attention = [(launch.RopePartsOp, 3), (launch.SetRowOp, 3), (launch.AttentionOp, 3)]
+    of_rule = [(launch.ConvPartsOp, 3), (launch.DeltaOp, 3)]
     assert [(type(m[0]), len(m)) for m in together] == [*of_attention, *of_rule, *of_attention]
     apart = batch(3, Numerics.DEQUANT, Schedule(sequences=False))
     assert not any(isinstance(op, launch.SequencesOp) for op in apart.launches())
@@ -44,13 +44,13 @@ def test_what_a_batch_does_sequence_by_sequence_is_a_launch_a_kind() -> None:
     assert len(ready.backend.plan.launches) == len(apart.backend.plan.launches) - saved
 
 
-def test_rows_are_quantized_where_they_are_set_together() -> None:
-    """Under int8 each layer's rows are put together in their quantized form alone, which its last product reads."""
+def test_attentions_quantize_their_rows_where_they_store_them() -> None:
+    """Under int8 a layer's attentions leave the quantized form alone, a row each, which its last product reads."""
     found = batch(3, Numerics.INT8).launches()
-    sets = [op.members() for op in found if isinstance(op, launch.SequencesOp)]
-    quantized = [m for m in sets if isinstance(m[0], launch.SetRowOp) and m[0].quant is not None]
-    assert [len(m) for m in quantized] == [3] * len(LAYERS)
-    assert all(isinstance(op, launch.SetRowOp) and op.out is None for m in quantized for op in m)
+    members = [op.members() for op in found if isinstance(op, launch.SequencesOp)]
+    attentions = [op for m in members for op in m if isinstance(op, launch.AttentionOp)]
+    assert [None if op.row is None else op.row.value.data for op in attentions] == [0, 1, 2] * 2
+    assert all(op.quant is not None and op.out is None for op in attentions)
 
 
 def test_more_sequences_than_a_launch_takes() -> None:

@@ -44,7 +44,7 @@ func.func @step(
 // -----
 
 // A position moved on by a chunk's rows.
-// CHECK: driver.launch @elementwise::@advance_index(%position, %next, 3 : i32) grid (1, 1, 1) block (32, 1, 1)
+// CHECK: driver.launch @elementwise::@advance_index(%position, %next, 3 : i32, 1 : i32) grid (1, 1, 1) block (32, 1, 1)
 func.func @step(
   %token: memref<3xi32> {tgraph.token},
   %position: memref<1xi32> {tgraph.position}) attributes {launch.lifted = 1 : i64} {
