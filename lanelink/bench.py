@@ -29,13 +29,14 @@ SHAPES = Path(__file__).parent / "shapes"
 @dataclass(frozen=True)
 class Options:
     """What is measured: matrices in `format`, but for those that a release keeps in blocks of another, products by
-    `numerics` (the format's own where none), tables of `context` rows of `kv` keys and values, the median of `runs`
-    runs of `tokens` tokens, the profile or not."""
+    `numerics` (the format's own where none), tables of `context` rows of `kv` keys and values, a token each of
+    `sequences` a step, the median of `runs` runs of `tokens` tokens of each, the profile or not."""
 
     format: Format = Format.Q8_0
     numerics: Numerics | None = None
     kv: Format = Format.F32
     context: int = 512
+    sequences: int = 1
     tokens: int = 256
     runs: int = 5
     profile: bool = False
@@ -45,8 +46,9 @@ class Options:
 @dataclass(frozen=True)
 class Report:
     """
-    A shape's speed. `bytes_per_token` are those of constants that a token must read, `ceiling` the bytes a second of a
-    streaming read in the same run, `share` the part of it that decoding reaches.
+    A shape's speed. Tokens a second are those of all `sequences`, `ms_per_token` is what one of them waits for its
+    next. `bytes_per_token` are those of constants that a step, a token of each, must read, `ceiling` the bytes a second
+    of a streaming read in the same run, `share` the part of it that decoding reaches.
     """
 
     shape: str
@@ -62,6 +64,7 @@ class Report:
     share: float
     launches_per_step: int
     load_seconds: float
+    sequences: int = 1
     profile: Profile | None = None
 
     def numbers(self) -> dict[str, object]:
@@ -100,6 +103,7 @@ def step_of(shape: str, options: Options) -> ModuleOp:
     return import_checkpoint(
         shape_path(shape),
         context=options.context,
+        sequences=options.sequences,
         quantize=options.format,
         keep_blocks=True,
         numerics=options.numerics,
@@ -143,11 +147,12 @@ def bench(shape: str, options: Options) -> Report:
             context=options.context,
             tokens_per_second=rates.decode,
             replays_per_second=rates.replay,
-            ms_per_token=1000 / rates.decode,
+            ms_per_token=1000 * options.sequences / rates.decode,
             bytes_per_token=sum(sizes),
             ceiling=fastest,
-            share=sum(sizes) * rates.decode / fastest,
+            share=sum(sizes) * rates.decode / options.sequences / fastest,
             launches_per_step=backend.launches_per_step,
+            sequences=options.sequences,
             load_seconds=loaded,
             profile=found,
         )

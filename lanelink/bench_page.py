@@ -10,7 +10,9 @@ from tabulate import tabulate
 from lanelink.bench import Report
 from lanelink.lowering.runtime.profile import KindTime, Profile
 
-COLUMNS = ("shape", "format", "numerics", "tok/s", "ms", "replays/s", "GB a token", "TB/s", "share", "launches")
+COLUMNS = (
+    *("shape", "format", "numerics", "sequences", "tok/s", "ms", "replays/s", "GB a step", "TB/s", "share", "launches"),
+)
 KINDS = ("launch", "entry", "grid", "times", "us", "gap us", "us in all", "MB", "TB/s", "share")
 
 
@@ -23,9 +25,10 @@ def text(reports: list[Report]) -> str:
 
 
 def _line(r: Report) -> list[str]:
-    rate = r.bytes_per_token * r.tokens_per_second
+    rate = r.bytes_per_token * r.tokens_per_second / r.sequences
     return [
-        *(r.shape, r.format, r.numerics, f"{r.tokens_per_second:.1f}", f"{r.ms_per_token:.3f}"),
+        *(r.shape, r.format, r.numerics, str(r.sequences)),
+        *(f"{r.tokens_per_second:.1f}", f"{r.ms_per_token:.3f}"),
         *(f"{r.replays_per_second:.1f}", f"{r.bytes_per_token / 1e9:.2f}", f"{rate / 1e12:.2f}", f"{r.share:.1%}"),
         str(r.launches_per_step),
     ]

@@ -29,7 +29,7 @@ from lanelink.bench_page import text as bench_text
 from lanelink.collector import collector_off
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
-from lanelink.dialects.tgraph.step import step_function
+from lanelink.dialects.tgraph.step import step_function, step_io
 from lanelink.explain import explain
 from lanelink.explain_page import page
 from lanelink.explain_page import text as table
@@ -37,7 +37,7 @@ from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
-from lanelink.lowering.runtime.generation import generate
+from lanelink.lowering.runtime.generation import generate_batch
 from lanelink.lowering.runtime.phases import Phases
 from lanelink.pipeline import Schedule, lowered_form
 from lanelink.quotes import check_quotes
@@ -78,7 +78,7 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="STEP.mlir")
     parser.add_argument("--context", type=_count, metavar="N", help="positions the key and value tables hold")
     parser.add_argument("--rows", type=_count, default=1, metavar="R", help="tokens of one sequence a step takes")
-    parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences a step serves; 1 for now")
+    parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences, a token of each a step")
     parser.add_argument("--numerics", choices=NUMERICS, help="how products by block formats take their activations")
     parser.add_argument(
         "--quantize", choices=[f.value for f in Format], metavar="FORMAT", help="what matrices become at load"
@@ -106,8 +106,9 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", type=Path, required=True, metavar="CKPT", help="what the step was imported from")
     parser.add_argument("--backend", choices=BACKENDS, required=True)
     prompt = parser.add_mutually_exclusive_group(required=True)
-    prompt.add_argument("--prompt", metavar="TEXT")
-    prompt.add_argument("--ids", type=_ids, metavar="1,2,3")
+    again = "; once for each sequence of a step of several"
+    prompt.add_argument("--prompt", action="append", metavar="TEXT", help=f"what is gone on with{again}")
+    prompt.add_argument("--ids", action="append", type=_ids, metavar="1,2,3", help=f"the same as ids{again}")
     parser.add_argument("-n", type=_count, required=True, metavar="N", help="tokens to generate")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--phases", action="store_true", help="say where the time before the first token went")
@@ -130,7 +131,8 @@ def _bench_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--numerics", choices=NUMERICS)
     _kv_option(parser)
     parser.add_argument("--context", type=_count, default=512, metavar="N")
-    parser.add_argument("--tokens", type=_count, default=256, metavar="N", help="tokens of a run")
+    parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences that decode side by side")
+    parser.add_argument("--tokens", type=_count, default=256, metavar="N", help="tokens of a run, of each sequence")
     parser.add_argument("--runs", type=_count, default=5, metavar="N", help="runs, of which the median counts")
     parser.add_argument("--without", action="append", default=[], choices=SCHEDULED, help="leave a schedule pass out")
     parser.add_argument("--profile", action="store_true", help="the time of each kind of launch")
@@ -157,12 +159,11 @@ def _ids(text: str) -> list[int]:
 
 
 def _import(options: argparse.Namespace) -> None:
-    if options.sequences != 1:
-        raise InputError(f"--sequences: expected 1 (one sequence a step), got {options.sequences}")
     module = import_checkpoint(
         options.checkpoint,
         context=options.context,
         rows=options.rows,
+        sequences=options.sequences,
         numerics=None if options.numerics is None else NUMERICS[options.numerics],
         quantize=None if options.quantize is None else Format(options.quantize),
         target=options.target,
@@ -209,6 +210,7 @@ def _bench(options: argparse.Namespace) -> None:
         numerics=None if options.numerics is None else NUMERICS[options.numerics],
         kv=Format(options.kv),
         context=options.context,
+        sequences=options.sequences,
         tokens=options.tokens,
         runs=options.runs,
         profile=options.profile or options.html is not None,
@@ -245,6 +247,7 @@ def _run(options: argparse.Namespace) -> None:
 def _decode(options: argparse.Namespace, phases: Phases) -> None:
     with phases.phase("read the step"):
         module = read_module(options.step)
+        _check_prompts(options, step_io(step_function(module)).sequences)
     with phases.phase("open the checkpoint"):
         source = open_checkpoint(options.weights)
     with _bar("loading weights", None) as loading:
@@ -256,9 +259,10 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
     vocabulary = backend.shape.vocabulary
     # An object of ids has its text once it has all of them.
     text = None if options.json and options.ids is not None else _text(options, vocabulary, phases)
-    ids: list[int] = options.ids if options.ids is not None else _encode(options, text)
-    steps = len(ids) + options.n - 1
-    stream = None if text is None or options.json else TextStream(text, ids)
+    prompts: list[list[int]] = options.ids if options.ids is not None else _encode(options, text)
+    steps = max(map(len, prompts)) + options.n - 1
+    # Several texts cannot come at once.
+    stream = None if text is None or options.json or len(prompts) > 1 else TextStream(text, prompts[0])
     # Text that comes on a terminal is progress enough.
     with _bar("decoding", steps, hidden=stream is not None and _on_terminal()) as decoding:
         done = 0
@@ -268,31 +272,54 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
             decoding(now - done)
             done = now
 
-        def show(id: int) -> None:
+        def show(_: int, id: int) -> None:
             if "first token" not in phases.seconds:
                 phases.seconds["first token"] = time.perf_counter() - start
             if stream is not None:
                 print(stream.add(id), end="", flush=True)
 
         start = time.perf_counter()
-        generated = generate(backend, ids, options.n, report, show)
+        made = generate_batch(backend, prompts, options.n, report, show)
         seconds = time.perf_counter() - start
     if options.json:
         text = text or _text(options, vocabulary, phases)
-        found = {
-            "ids": generated,
-            "text": None if text is None else continuation(text, ids, generated),
+        tokens = sum(map(len, prompts)) + len(prompts) * (options.n - 1)
+        found = _answer(text, prompts, made) | {
             "backend": options.backend,
             "launches_per_step": backend.launches_per_step,
             "seconds": seconds,
-            "tokens_per_second": steps / seconds if seconds else None,
+            "tokens_per_second": tokens / seconds if seconds else None,
         }
         print(json.dumps(found | {"phases": phases.seconds} if options.phases else found))
     else:
-        print(",".join(map(str, generated)) if stream is None else stream.end())
+        print(_words(text, prompts, made) if stream is None else stream.end())
         if options.phases:
             for name, taken in phases.seconds.items():
                 print(f"{taken:8.3f} s  {name}", file=sys.stderr)
+
+
+def _check_prompts(options: argparse.Namespace, sequences: int) -> None:
+    """InputError for as many prompts as a step has not sequences."""
+    name, given = ("--prompt", options.prompt) if options.ids is None else ("--ids", options.ids)
+    if len(given) != sequences:
+        once = "once" if sequences == 1 else f"{sequences} times, once a sequence of the step"
+        raise InputError(f"{name}: expected it {once}, got it {len(given)} times")
+
+
+def _answer(text: Text | None, prompts: list[list[int]], made: list[list[int]]) -> dict[str, object]:
+    """What was generated as ids and as text: of a step of one sequence alone, of several a list of each's."""
+    texts = None if text is None else [continuation(text, *each) for each in zip(prompts, made, strict=True)]
+    if len(made) == 1:
+        return {"ids": made[0], "text": None if texts is None else texts[0]}
+    return {"ids": made, "text": texts}
+
+
+def _words(text: Text | None, prompts: list[list[int]], made: list[list[int]]) -> str:
+    """A line of ids a sequence; or each sequence's text, under a line of its number."""
+    if text is None:
+        return "\n".join(",".join(map(str, ids)) for ids in made)
+    texts = [continuation(text, *each) for each in zip(prompts, made, strict=True)]
+    return "\n".join(f"--- sequence {s}\n{each}" for s, each in enumerate(texts))
 
 
 def _text(options: argparse.Namespace, vocabulary: int | None, phases: Phases) -> Text | None:
@@ -308,10 +335,10 @@ def _text(options: argparse.Namespace, vocabulary: int | None, phases: Phases) -
         return None
 
 
-def _encode(options: argparse.Namespace, text: Text | None) -> list[int]:
+def _encode(options: argparse.Namespace, text: Text | None) -> list[list[int]]:
     if text is None:
         raise InputError(f"--prompt: expected a step that returns logits, to know its vocabulary, got {options.step}")
-    return text.encode(options.prompt)
+    return [text.encode(prompt) for prompt in options.prompt]
 
 
 def _on_terminal() -> bool:

@@ -27,19 +27,19 @@ REPLAYS = 20
 
 @dataclass(frozen=True)
 class Rates:
-    """Tokens a second: of decoding, every id of which the host reads, and of replays alone."""
+    """Tokens a second, of all sequences: of decoding, every id of which the host reads, and of replays alone."""
 
     decode: float
     replay: float
 
 
 def measure(backend: CudaBackend, tokens: int, runs: int) -> Rates:
-    """The medians of `runs` runs of `tokens` greedy tokens from position 1 on."""
+    """The medians of `runs` runs of `tokens` greedy tokens of each sequence from position 1 on."""
     rates: dict[str, list[float]] = {"decode": [], "replay": []}
     for _ in range(runs):
         for name, found in rates.items():
             backend.reset()
-            backend.step(1)
+            backend.step([1] * backend.shape.rows)
             backend.chosen()
             start = time.perf_counter()
             if name == "decode":
@@ -47,7 +47,7 @@ def measure(backend: CudaBackend, tokens: int, runs: int) -> Rates:
                     pass
             else:
                 backend.run_ahead(tokens)
-            found.append(tokens / (time.perf_counter() - start))
+            found.append(backend.shape.sequences * tokens / (time.perf_counter() - start))
     return Rates(statistics.median(rates["decode"]), statistics.median(rates["replay"]))
 
 
@@ -109,7 +109,7 @@ def timed(backend: CudaBackend, launches: Sequence[PlanLaunch], position: int, r
     for _ in range(3):
         backend.reset()
         if backend.plan.position is not None:
-            backend.write(backend.plan.position, np.array([position], np.int32))
+            backend.write(backend.plan.position, np.full(backend.shape.sequences, position, np.int32))
         found.append(backend.seconds(graph, replays) / replays)
     return min(found)
 

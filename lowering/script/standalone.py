@@ -9,7 +9,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -58,9 +58,11 @@ class Launch(NamedTuple):
 @dataclass(frozen=True)
 class Step:
     """One decoding step. All places are byte offsets into one allocation of `size` bytes: the first `zeroed` bytes
-    begin as zeros, the last, from `weights` on, as the file `weights_file`."""
+    begin as zeros, the last, from `weights` on, as the file `weights_file`. `rows`: tokens it takes, of one sequence or
+    one each of as many `sequences`."""
 
     rows: int
+    sequences: int
     context: int | None
     vocabulary: int | None
     size: int
@@ -214,28 +216,40 @@ class Device:
         return [int(id) for id in held]
 
 
-def generate(device: Device, step: Step, ids: Sequence[int], count: int) -> Iterator[int]:
-    """`count` greedy ids after `ids`, which are fed one by one."""
-    for id in ids:
-        device.run([id])
-    for left in reversed(range(count)):
-        last = device.chosen()
-        yield last[0]
-        if left:
+def generate(device: Device, step: Step, prompts: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+    """`count` greedy ids after each sequence's prompt. Prompts are fed one id a step; a sequence whose prompt is over
+    goes on with what it chose while others are still fed theirs."""
+    longest, shortest = max(map(len, prompts)), min(map(len, prompts))
+    made: list[list[int]] = [[] for _ in prompts]
+    last: list[int] = []
+    for done in range(1, longest + count):
+        if done <= longest:
+            device.run([ids[done - 1] if done <= len(ids) else last[s] for s, ids in enumerate(prompts)])
+        else:
             device.run(None if step.carries_token else last)
+        if done < shortest:
+            continue
+        last = device.chosen()
+        for own, ids, id in zip(made, prompts, last, strict=True):
+            if done >= len(ids) and len(own) < count:
+                own.append(id)
+    return made
 
 
-def check_request(step: Step, ids: Sequence[int], count: int) -> None:
-    """ScriptError for ids or a count that the step does not take."""
-    if step.rows != 1:
+def check_request(step: Step, prompts: Sequence[Sequence[int]], count: int) -> None:
+    """ScriptError for prompts or a count that the step does not take."""
+    if step.rows != step.sequences:
         raise ScriptError(f"expected a step of 1 row, got {step.rows}: drive it through Device")
-    if not ids or count < 1:
-        raise ScriptError(f"expected an id and a count of at least 1, got {len(ids)} ids and {count}")
+    if len(prompts) != step.sequences:
+        raise ScriptError(f"--ids: expected it {step.sequences} times, once a sequence, got it {len(prompts)} times")
+    longest, shortest = max(map(len, prompts)), min(map(len, prompts))
+    if not shortest or count < 1:
+        raise ScriptError(f"expected an id and a count of at least 1, got {shortest} ids and {count}")
     # The last id that is chosen is read by no step.
-    if step.context is not None and len(ids) + count - 1 > step.context:
-        raise ScriptError(f"expected {len(ids)} ids and {count - 1} of those chosen to fit a context of {step.context}")
+    if step.context is not None and longest + count - 1 > step.context:
+        raise ScriptError(f"expected {longest} ids and {count - 1} of those chosen to fit a context of {step.context}")
     most = 2**31 if step.vocabulary is None else step.vocabulary
-    for id in ids:
+    for id in (id for ids in prompts for id in ids):
         if not 0 <= id < most:
             raise ScriptError(f"expected ids of 0 to {most - 1}, got {id}")
 
@@ -262,7 +276,10 @@ def numbers(text: str) -> list[int]:
 def main(step: Step, folder: Path, arguments: Sequence[str] | None = None) -> int:
     """The script's command line; 0, or 1 with one line on stderr. Bad usage ends the program with 2."""
     parser = argparse.ArgumentParser(description="Decodes greedily with the step of this script.")
-    parser.add_argument("--ids", type=numbers, required=True, metavar="1,2,3", help="the prompt's token ids")
+    again = "; once for each sequence of a step of several"
+    parser.add_argument(
+        "--ids", action="append", type=numbers, required=True, metavar="1,2,3", help=f"the prompt's token ids{again}"
+    )
     parser.add_argument("-n", type=count_of, required=True, metavar="N", help="tokens to generate")
     parser.add_argument("--device", type=number, default=0, metavar="K")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -271,13 +288,14 @@ def main(step: Step, folder: Path, arguments: Sequence[str] | None = None) -> in
         check_request(step, options.ids, options.n)
         device = Device(step, folder, options.device)
         begun = time.perf_counter()
-        made = list(generate(device, step, options.ids, options.n))
+        made = generate(device, step, options.ids, options.n)
         seconds = time.perf_counter() - begun
     except (ScriptError, OSError) as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
         return 1
     if options.json:
-        print(json.dumps({"ids": made, "launches_per_step": len(step.launches), "seconds": seconds}))
+        ids = made[0] if step.sequences == 1 else made
+        print(json.dumps({"ids": ids, "launches_per_step": len(step.launches), "seconds": seconds}))
     else:
-        print(",".join(map(str, made)))
+        print("\n".join(",".join(map(str, ids)) for ids in made))
     return 0

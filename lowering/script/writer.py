@@ -97,6 +97,7 @@ def _step_lines(plan: Plan, layout: _Layout, modules: dict[str, tuple[str, str]]
 
     fields = {
         "rows": plan.shape.rows,
+        "sequences": plan.shape.sequences,
         "context": plan.shape.context,
         "vocabulary": plan.shape.vocabulary,
         "size": layout.size,

@@ -112,7 +112,7 @@ def test_the_tables() -> None:
     shown = text([report()])
     assert "A <GPU>, a streaming read 4.00 TB/s" in shown
     line = shown.splitlines()[-1].split()
-    assert line == ["some-8b", "q8_0", "int8", "400.0", "2.500", "410.0", "8.00", "3.20", "80.0%", "37"]
+    assert line == ["some-8b", "q8_0", "int8", "1", "400.0", "2.500", "410.0", "8.00", "3.20", "80.0%", "37"]
     kind = next(x for x in shown.splitlines() if x.startswith("fold(norm, <gemv>)")).split()
     assert kind[-8:] == ["264x1x1", "36", "10.00", "2.00", "360.0", "40.00", "4.00", "100%"]
     assert "each among its like" in shown and "364.0" in shown and "2400.0" in shown

@@ -47,6 +47,29 @@ def test_run_prints_one_object(step: Path, capsys: pytest.CaptureFixture[str]) -
     assert found["text"].encode() == bytes(oracle["greedy0"].tolist())
 
 
+def test_several_sequences_are_answered_each(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A list of each in the object; a text of each under its number; as many prompts as the step has sequences."""
+    path, prompts = tmp_path / "batch.mlir", ["In the", "An"]
+    assert main(["import", str(MODELS / "qwen3"), "-o", str(path), "--context", "32", "--sequences", "2"]) == 0
+    alone: list[dict[str, object]] = []
+    for prompt in prompts:
+        assert run(step, "--prompt", prompt, "-n", "7", "--json") == 0
+        alone.append(json.loads(capsys.readouterr().out))
+    given = [option for prompt in prompts for option in ("--prompt", prompt)]
+    assert run(path, *given, "-n", "7", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ids"] == [each["ids"] for each in alone]
+    assert found["text"] == [each["text"] for each in alone]
+    # Of both: 6 and 2 of prompt, 6 chosen that are fed back.
+    assert found["tokens_per_second"] == pytest.approx((6 + 2 + 2 * 6) / found["seconds"])
+    assert run(path, *given, "-n", "7") == 0
+    assert capsys.readouterr().out == f"--- sequence 0\n{alone[0]['text']}\n--- sequence 1\n{alone[1]['text']}\n"
+    assert run(path, "--prompt", "In the", "-n", "7") == 1
+    fails(capsys, "--prompt: expected it 2 times, once a sequence of the step, got it 1 times")
+    assert run(step, "--ids", "1", "--ids", "2", "-n", "1") == 1
+    fails(capsys, "--ids: expected it once, got it 2 times")
+
+
 def test_run_says_where_the_time_went(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
     named = ["read the step", "open the checkpoint", "lower", "weights", "vocabulary", "first token"]
     assert run(step, "--ids", "1,2", "-n", "2", "--json", "--phases") == 0
@@ -148,7 +171,11 @@ def test_bad_usage(options: list[str], capsys: pytest.CaptureFixture[str]) -> No
     ("options", "parts"),
     [
         (["--context", "4000"], ["2048", "4000"]),
-        (["--sequences", "2"], ["expected 1", "got 2"]),
+        (["--sequences", "129"], ["sequences: expected 1 to 128, got 129"]),
+        (
+            ["--sequences", "2", "--rows", "3"],
+            ["several rows of one sequence or one row of several", "got 3 rows and 2 sequences"],
+        ),
         (["--rows", "300", "--context", "256"], ["256", "300"]),
     ],
 )

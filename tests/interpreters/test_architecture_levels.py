@@ -58,6 +58,16 @@ def test_tables_of_f16_at_every_level(name: str, rows: int):
     assert 0 < np.abs(rounded - exact).max() < 2.0**-8 * np.abs(exact).max()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_same_logits_of_several_sequences(name: str):
+    """Each at a position of its own, the last where its tables end after two steps."""
+    module = import_checkpoint(MODELS / name, context=CONTEXT, sequences=3)
+    constants = resolve(module, open_directory(MODELS / name))
+    tokens, positions = np.array([3, 70, 111], np.int32), np.array([9, 0, CONTEXT - 2], np.int32)
+    _, _, *states = zero_inputs(step_function(module))
+    check_levels(module, [tokens, positions, *states], 2, constants)
+
+
 @pytest.mark.parametrize("q_rank", [None, 48])
 def test_a_wide_chunk_of_latent_attention_runs_expanded(tmp_path: Path, q_rank: int | None):
     """80 rows over 64 latent values: keys and values are made for all heads, and the logits are those of absorption."""

@@ -21,12 +21,14 @@ from lanelink.emit import emit_python
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.lowering.runtime.emulator import EmulatorBackend
-from lanelink.lowering.runtime.generation import generate
+from lanelink.lowering.runtime.generation import generate, generate_batch
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.lowering.runtime.plan import read_plan
+from lanelink.lowering.runtime.reference import ReferenceBackend
 from lanelink.lowering.script.standalone import ScriptError, Step, check_request
 from lanelink.lowering.script.writer import write_script
 from lanelink.lowering.selection.calls import F32, I32, Null
+from lanelink.lowering.weights import resolve
 from lanelink.opt import main
 from lanelink.pipeline import lower
 
@@ -49,6 +51,11 @@ def written(lowered: Any, tmp_path: Path) -> Path:
 @pytest.fixture
 def run(written: Path, fake_cuda: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs the script with these arguments where only its own folder, numpy and the driver's stand-in are there."""
+    return runner(written, fake_cuda, monkeypatch)
+
+
+def runner(written: Path, fake_cuda: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """As the fixture `run`, of any script."""
 
     def script(*arguments: str) -> int:
         monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
@@ -72,6 +79,23 @@ def test_the_program_decodes_as_the_emulator(
     found = json.loads(capsys.readouterr().out)
     assert found["ids"] == expected
     assert found["launches_per_step"] == len(plan.launches)
+
+
+def test_a_batchs_program_decodes_each_sequence(
+    tmp_path: Path, fake_cuda: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompts = [PROMPT, [73, 110]]
+    step, path = import_checkpoint(MODEL, context=16, sequences=2), tmp_path / "batch.py"
+    emit_python(lower(step), path, SourceLoader(open_directory(MODEL)))
+    expected = generate_batch(ReferenceBackend(step, resolve(step, open_directory(MODEL))), prompts, 3)
+    given = [option for ids in prompts for option in ("--ids", ",".join(map(str, ids)))]
+    run = runner(path, fake_cuda, monkeypatch)
+    assert run(*given, "-n", "3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["ids"] == expected
+    assert run(*given, "-n", "3") == 0
+    assert capsys.readouterr().out == "".join(f"{','.join(map(str, ids))}\n" for ids in expected)
+    assert run(*given[:2], "-n", "3") == 1
+    assert "--ids: expected it 2 times, once a sequence, got it 1 times" in capsys.readouterr().err
 
 
 def test_the_program_imports_nothing_of_lanelink(written: Path) -> None:
@@ -160,9 +184,11 @@ def test_a_machine_without_a_driver(
 
 
 def test_a_step_that_takes_several_rows_is_for_its_own_loop() -> None:
-    step = Step(2, 8, 256, 256, 0, 256, "w", {}, 0, 0, False, ())
+    step = Step(2, 1, 8, 256, 256, 0, 256, "w", {}, 0, 0, False, ())
     with pytest.raises(ScriptError, match="expected a step of 1 row, got 2"):
-        check_request(step, [1, 2], 1)
+        check_request(step, [[1, 2]], 1)
+    with pytest.raises(ScriptError, match="--ids: expected it 2 times, once a sequence, got it 1 times"):
+        check_request(replace(step, sequences=2), [[1, 2]], 1)
 
 
 def test_floats_are_written_as_they_are(lowered: Any, tmp_path: Path) -> None:

@@ -123,3 +123,21 @@ func.func @head_slice_to_another_width(%x: tensor<2x64xf32>) {
   %r = tgraph.head_slice %x start 0 width 8 every 16 : tensor<2x64xf32> -> tensor<2x64xf32>
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "view_of_indices_as_values"
+// CHECK: | Operation does not verify: view result: expected tensor<Nxi32>, got tensor<1x1xf32>
+func.func @view_of_indices_as_values(%p: tensor<3xi32>) {
+  %r = tgraph.view %p offset 0 : tensor<3xi32> -> tensor<1x1xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sym_name = "view_past_the_last_index"
+// CHECK: | Operation does not verify: view offset: expected 0 to 2 (1 of 3 values), got 3
+func.func @view_past_the_last_index(%p: tensor<3xi32>) {
+  %r = tgraph.view %p offset 3 : tensor<3xi32> -> tensor<1xi32>
+  func.return
+}

@@ -40,3 +40,12 @@ func.func @head_slice(%x: tensor<8x64xf32>) {
   %r1 = tgraph.head_slice %x start 12 width 4 every 16 number 2 : tensor<8x64xf32> -> tensor<8x16xf32>
   func.return
 }
+
+// CHECK-LABEL: func.func @view_of_positions(
+// GENERIC-LABEL: sym_name = "view_of_positions"
+func.func @view_of_positions(%p: tensor<3xi32>) {
+  // CHECK-NEXT: %r0 = tgraph.view %p offset 2 number 1 : tensor<3xi32> -> tensor<1xi32>
+  // GENERIC: %r0 = "tgraph.view"(%p) <{offset = 2 : i64, number = 1 : i64}> : (tensor<3xi32>) -> tensor<1xi32>
+  %r0 = tgraph.view %p offset 2 number 1 : tensor<3xi32> -> tensor<1xi32>
+  func.return
+}
