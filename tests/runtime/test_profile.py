@@ -19,13 +19,13 @@ def plan(prepared: Any) -> Any:
 
 def test_kinds_are_launches_that_are_alike(fake_cuda: Any, plan: Any) -> None:
     sizes = list(range(100, 100 + len(plan.launches)))
-    of_layers = [k for k, launch in enumerate(plan.launches) if launch.label == "attention"]
+    of_layers = [k for k, launch in enumerate(plan.launches) if "attention" in launch.label]
     for at in of_layers:
         sizes[at] = 7
     with CudaBackend(plan, RandomLoader(), bindings=fake_cuda) as backend:
         found = profile(backend, sizes, 3, replays=1)
     assert sum(kind.times for kind in found.kinds) == len(plan.launches)
-    attention = next(kind for kind in found.kinds if kind.launch.label == "attention")
+    attention = next(kind for kind in found.kinds if "attention" in kind.launch.label)
     assert (attention.times, attention.bytes) == (len(of_layers), 7)
     # Every graph takes 2 ms a replay here, so a launch takes its share of that, and nothing in the step.
     assert attention.seconds == pytest.approx(0.002 / len(of_layers))
