@@ -19,13 +19,6 @@
 
 enum Then { THEN_NOTHING, THEN_NORM, THEN_TURN };
 
-// The norm of x's one row as it is staged; x is f32 then, and x_pitch still says what it becomes.
-struct InputNorm {
-  int present;
-  const float *weight;  // [k] or null
-  float eps;
-};
-
 struct GemvArgs {
   const void *x;  // f32 rows, or a buffer of quantized rows
   int x_pitch;    // of f32 rows; of quantized ones, their planes

@@ -40,13 +40,6 @@ __device__ __forceinline__ Matrix pick(bool first, const Matrix &a, const Matrix
           first ? a.rows : b.rows};
 }
 
-// The norm of x's one row before it is read; x is f32 then, and x_pitch still says what it becomes.
-struct InputNorm {
-  int present;
-  const float *weight;  // [width] or null
-  float eps;
-};
-
 struct MoeArgs {
   const void *x;  // f32 rows, or a buffer of quantized rows
   int x_pitch;    // of f32 rows; of quantized ones, their planes

@@ -16,6 +16,13 @@ struct NormArgs {
   Quantized quantized;
 };
 
+// The norm of the one row that a launch reads, as it is staged: it is f32 until then.
+struct InputNorm {
+  int present;
+  const float *weight;  // [cols] or null
+  float eps;
+};
+
 // The parameters of a norm, in the order that selection passes them, and their struct (rows and cols for the quants).
 #define NORM_PARAMS                                                                                                 \
   float eps, const float *weight, const float *add, int add_pitch, float *sum, int sum_pitch, int has_pre,          \

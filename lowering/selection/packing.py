@@ -74,7 +74,7 @@ def quantizing_rows(quantized: Quantized | None, m: int, cols: int, where: str) 
     return *quantizing(replace(quantized, rows=None), cols, where), I32(held), first, named
 
 
-def input_norm(x: object) -> tuple[Argument, ...]:
+def input_norm(x: Rows | Quantized | Unnormed) -> tuple[Argument, ...]:
     """(present, weight, eps) of the norm of a row that is read: the kernels' InputNorm."""
     return (I32(1), optional(x.weight), F32(x.eps)) if isinstance(x, Unnormed) else (I32(0), Null(), F32(0.0))
 

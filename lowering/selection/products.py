@@ -25,6 +25,7 @@ from lanelink.lowering.selection.packing import (
     NO_NORM,
     fixed,
     head_norm,
+    input_norm,
     norm_arguments,
     quantizing,
     reading,
@@ -250,7 +251,6 @@ def check_parts(spec: GemvSpec) -> None:
 def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
     """The first arguments of every product: x, its pitch or planes, its norm, k, m, pitch of the weights, passes."""
     x = spec.x
-    norm: tuple[Argument, ...] = (I32(0), Null(), F32(0.0))
     match x:
         case Rows():
             source = (fixed(x, "product x"), I32(x.pitch))
@@ -258,9 +258,8 @@ def _head(spec: GemvSpec | GluSpec, passes: int) -> tuple[Argument, ...]:
             source = (x.address, I32(x.planes))
         case Unnormed():
             source = (fixed(x.row, "product x"), I32(x.planes))
-            norm = (I32(1), optional(x.weight), F32(x.eps))
     pitch = plane_layout(spec.format, 1, spec.k).pitch
-    return *source, *norm, I32(spec.k), I32(spec.m), I32(pitch), I32(passes)
+    return *source, *input_norm(x), I32(spec.k), I32(spec.m), I32(pitch), I32(passes)
 
 
 def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
