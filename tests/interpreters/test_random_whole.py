@@ -31,7 +31,7 @@ def steps(draw: st.DrawFn) -> Drawn:
     return Drawn(module)
 
 
-LEVELS = ("number-ops", "fuse", "schedule-norms")
+LEVELS = ("number-ops", "fuse", "schedule-rotations")
 """The passes that end a level, the last of them with its schedule."""
 
 
