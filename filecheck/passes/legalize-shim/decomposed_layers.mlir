@@ -364,3 +364,56 @@ func.func @wide_chunk(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> 
   }
   func.return %o : tensor<42x64xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @expanded_from_f32_fits(
+// CHECK: tgraph.fused mla(
+func.func @expanded_from_f32_fits(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgraph.position}, %q: tensor<43x128xf32>, %e: tensor<43x64xf32>, %t: tensor<64x160xf32>) -> tensor<43x64xf32> {
+  %kb = tgraph.constant #tgraph.checkpoint<"kb"> : !tgraph.rows<bf16, 256x32, transposed>
+  %vb = tgraph.constant #tgraph.checkpoint<"vb"> : !tgraph.rows<bf16, 64x128, transposed>
+  %o = tgraph.fused mla(%q_1 = %q : tensor<43x128xf32>, %kb_1 = %kb : !tgraph.rows<bf16, 256x32, transposed>, %e_1 = %e : tensor<43x64xf32>, %t_1 = %t : tensor<64x160xf32>, %pos_1 = %pos : tensor<1xi32>, %vb_1 = %vb : !tgraph.rows<bf16, 64x128, transposed>) -> (tensor<43x64xf32>) {
+    %b = tgraph.fused part_in_place(%q_2 = %q_1 : tensor<43x128xf32>, %kb_2 = %kb_1 : !tgraph.rows<bf16, 256x32, transposed>) -> (tensor<43x256xf32>) {
+      %n = tgraph.head_slice %q_2 start 0 width 32 every 64 number 0 : tensor<43x128xf32> -> tensor<43x64xf32>
+      %b_1 = tgraph.head_matmul %n, %kb_2 heads 2 inputs 32 outputs 128 number 1 : (tensor<43x64xf32>, !tgraph.rows<bf16, 256x32, transposed>) -> tensor<43x256xf32>
+      tgraph.yield %b_1 : tensor<43x256xf32>
+    }
+    %j = tgraph.join %b, %e_1 heads 2 number 2 : (tensor<43x256xf32>, tensor<43x64xf32>) -> tensor<43x320xf32>
+    %a = tgraph.fused part_in_place(%t_2 = %t_1 : tensor<64x160xf32>, %j_1 = %j : tensor<43x320xf32>, %pos_2 = %pos_1 : tensor<1xi32>) -> (tensor<43x256xf32>) {
+      %v = tgraph.head_slice %t_2 start 0 width 128 every 160 number 3 : tensor<64x160xf32> -> tensor<64x128xf32>
+      %a_1 = tgraph.attention %j_1, %t_2, %v at %pos_2 heads 2 kv_heads 1 head_dim 160 value_dim 128 number 4 : tensor<43x320xf32>, tensor<64x160xf32>, tensor<64x128xf32> -> tensor<43x256xf32>
+      tgraph.yield %a_1 : tensor<43x256xf32>
+    }
+    %o_1 = tgraph.head_matmul %a, %vb_1 heads 2 inputs 128 outputs 32 number 5 : (tensor<43x256xf32>, !tgraph.rows<bf16, 64x128, transposed>) -> tensor<43x64xf32>
+    tgraph.yield %o_1 : tensor<43x64xf32>
+  }
+  func.return %o : tensor<43x64xf32>
+}
+
+// -----
+
+// The same over a table of f16, whose rows no kernel expands.
+// Why: expected a table of f32 to expand, got tensor<64x160xf16>
+// CHECK-LABEL: func.func @expanded_from_f32(
+// CHECK-NOT: tgraph.fused mla
+// CHECK: func.return
+func.func @expanded_from_f32(%token: tensor<1xi32> {tgraph.token}, %pos: tensor<1xi32> {tgraph.position}, %q: tensor<43x128xf32>, %e: tensor<43x64xf32>, %t: tensor<64x160xf16>) -> tensor<43x64xf32> {
+  %kb = tgraph.constant #tgraph.checkpoint<"kb"> : !tgraph.rows<bf16, 256x32, transposed>
+  %vb = tgraph.constant #tgraph.checkpoint<"vb"> : !tgraph.rows<bf16, 64x128, transposed>
+  %o = tgraph.fused mla(%q_1 = %q : tensor<43x128xf32>, %kb_1 = %kb : !tgraph.rows<bf16, 256x32, transposed>, %e_1 = %e : tensor<43x64xf32>, %t_1 = %t : tensor<64x160xf16>, %pos_1 = %pos : tensor<1xi32>, %vb_1 = %vb : !tgraph.rows<bf16, 64x128, transposed>) -> (tensor<43x64xf32>) {
+    %b = tgraph.fused part_in_place(%q_2 = %q_1 : tensor<43x128xf32>, %kb_2 = %kb_1 : !tgraph.rows<bf16, 256x32, transposed>) -> (tensor<43x256xf32>) {
+      %n = tgraph.head_slice %q_2 start 0 width 32 every 64 number 0 : tensor<43x128xf32> -> tensor<43x64xf32>
+      %b_1 = tgraph.head_matmul %n, %kb_2 heads 2 inputs 32 outputs 128 number 1 : (tensor<43x64xf32>, !tgraph.rows<bf16, 256x32, transposed>) -> tensor<43x256xf32>
+      tgraph.yield %b_1 : tensor<43x256xf32>
+    }
+    %j = tgraph.join %b, %e_1 heads 2 number 2 : (tensor<43x256xf32>, tensor<43x64xf32>) -> tensor<43x320xf32>
+    %a = tgraph.fused part_in_place(%t_2 = %t_1 : tensor<64x160xf16>, %j_1 = %j : tensor<43x320xf32>, %pos_2 = %pos_1 : tensor<1xi32>) -> (tensor<43x256xf32>) {
+      %v = tgraph.head_slice %t_2 start 0 width 128 every 160 number 3 : tensor<64x160xf16> -> tensor<64x128xf16>
+      %a_1 = tgraph.attention %j_1, %t_2, %v at %pos_2 heads 2 kv_heads 1 head_dim 160 value_dim 128 number 4 : tensor<43x320xf32>, tensor<64x160xf16>, tensor<64x128xf16> -> tensor<43x256xf32>
+      tgraph.yield %a_1 : tensor<43x256xf32>
+    }
+    %o_1 = tgraph.head_matmul %a, %vb_1 heads 2 inputs 128 outputs 32 number 5 : (tensor<43x256xf32>, !tgraph.rows<bf16, 64x128, transposed>) -> tensor<43x64xf32>
+    tgraph.yield %o_1 : tensor<43x64xf32>
+  }
+  func.return %o : tensor<43x64xf32>
+}
