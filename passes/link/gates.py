@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import I64, IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from lanelink.dialects import tgraph
@@ -55,7 +55,7 @@ def attn_output_quant(linker: Linker, op: FusedOp) -> Draft | list[Draft]:
     if len(rows) == 1:
         return quantized(linker, op)
     quant, out = linker.buffer(quantize.result), linker.kept_buffer(quantize.x)
-    made = [draft.with_(out=out, quant=quant) for draft, _ in _rows(linker, rows)]
+    made = [draft.with_(out=out, quant=quant, row=IntegerAttr(row, i64)) for draft, row, _ in _rows(linker, rows)]
     return _counted(made, numbers(quantize))
 
 
@@ -66,14 +66,21 @@ def _batch(linker: Linker, op: FusedOp, plain: bool = True, quant: SSAValue | No
     gate, act = _gate(linker, product)
     out = linker.buffer(product.outputs[0]) if plain else None
     made = [
-        draft.with_(gate=gate, gate_act=act, gate_offset=offset, out=out, quant=quant)
-        for draft, offset in _rows(linker, rest)
+        draft.with_(
+            gate=gate,
+            gate_act=act,
+            gate_offset=IntegerAttr(row * width, i64),
+            out=out,
+            quant=quant,
+            row=IntegerAttr(row, i64),
+        )
+        for draft, row, width in _rows(linker, rest)
     ]
     return _counted(made, numbers(product))
 
 
-def _rows(linker: Linker, rest: Sequence[LiftedOp | FusedOp]) -> Iterator[tuple[Draft, IntegerAttr[I64]]]:
-    """Each attention of a batch at its row, and the values of the rows before that."""
+def _rows(linker: Linker, rest: Sequence[LiftedOp | FusedOp]) -> Iterator[tuple[Draft, int, int]]:
+    """Each attention of a batch, which covers its set too, with the row it is set into and the values of a row."""
     attentions: dict[SSAValue, LiftedOp | FusedOp] = {
         part.results[0]: part for part in rest if not isinstance(part, tgraph.SetRowOp)
     }
@@ -82,8 +89,7 @@ def _rows(linker: Linker, rest: Sequence[LiftedOp | FusedOp]) -> Iterator[tuple[
             continue
         assert each.row is not None
         _, width = matrix(each.source, "set_row source")
-        offset = IntegerAttr(each.row.value.data * width, i64)
-        yield linker.one(attentions[each.source]).with_(row=each.row, covers=number(each)), offset
+        yield linker.one(attentions[each.source]).with_(covers=number(each)), each.row.value.data, width
 
 
 def _counted(made: list[Draft], more: list[int]) -> list[Draft]:
