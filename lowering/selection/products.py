@@ -92,7 +92,7 @@ MODULES = {
 WITH_MINS = (Format.Q4_K, Format.Q5_K)
 """Formats whose blocks have mins, for which the sums of x's blocks are staged too."""
 
-STATIC_SHARED = 1024
+STATIC_SHARED = 1280
 """At least the static shared memory of any product kernel."""
 
 

@@ -9,9 +9,10 @@ from functools import cache
 import pytest
 
 from lanelink.dialects.formats import Format
-from lanelink.kernels.build import ptx_path
+from lanelink.kernels.build import ARCHITECTURES, MODULES, ptx_path
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.functions import Activation
+from lanelink.lowering.selection import heads, moe_decode, moe_sizes, products
 from lanelink.lowering.selection.attention import entry_for
 from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
@@ -70,6 +71,36 @@ def test_arguments_are_the_entries_parameters(chip: Chip) -> None:
         assert [kinds.get(type(a), "u64") for a in call.arguments] == expected, case.name
         assert call.grid[1] <= 65535 and call.grid[2] <= 65535
         assert call.shared <= chip.shared_bytes
+
+
+def static_shared(text: str) -> int:
+    """The most static shared memory of an entry, the module's own variables among it."""
+    bytes_of = {"b8": 1, "u32": 4, "f32": 4, "s32": 4, "u64": 8}
+    found: list[int] = []
+    for part in re.split(r"\.entry\b", text):
+        top = 0
+        for align, kind, count in re.findall(r"^\.shared \.align (\d+) \.(\w+) \w+(?:\[(\d+)\])?;", part, re.MULTILINE):
+            top = -(-top // int(align)) * int(align) + bytes_of[kind] * int(count or 1)
+        found.append(top)
+    return found[0] + max(found[1:])
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(
+    ("family", "most"),
+    [
+        ("gemv_[a-z]+[0-9]*(_.)?", products.STATIC_SHARED),
+        ("gemm_.*", products.STATIC_SHARED),
+        ("head_gemv_.*", heads.STATIC_SHARED),
+        ("moe_(f32|q8)_.*", moe_sizes.STATIC_SHARED),
+        ("moe_decode_.*", moe_decode.STATIC_SHARED),
+    ],
+)
+def test_static_shared_memory_is_what_selection_leaves_for_it(family: str, most: int, architecture: str) -> None:
+    stems = [module.stem for module in MODULES if re.fullmatch(family, module.stem)]
+    assert stems
+    for stem in stems:
+        assert static_shared(ptx_path(stem, architecture).read_text("utf-8")) <= most, stem
 
 
 def test_every_launch_kind_is_selected() -> None:

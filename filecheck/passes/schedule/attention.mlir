@@ -5,7 +5,7 @@
 // keys; a window of few positions; a chunk's rows two by two. What attends to nothing says nothing.
 // CHECK-LABEL: func.func @each
 // CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 4 : i64, block_rows = 1 : i64, splits = 32 : i64} covers [0]
-// CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, window = 128 : i64, block_heads = 4 : i64, block_rows = 1 : i64, splits = 3 : i64} covers [1]
+// CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, window = 128 : i64, block_heads = 4 : i64, block_rows = 1 : i64, splits = 5 : i64} covers [1]
 // CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 4 : i64, block_rows = 2 : i64, splits = 16 : i64} covers [2]
 // CHECK: launch.attention({{.*}}) {heads = 32 : i64, {{.*}}, block_heads = 2 : i64, block_rows = 1 : i64, splits = 8 : i64} covers [3]
 // CHECK: launch.unary({{.*}}) {act = #launch<act silu>} covers [4]
