@@ -92,8 +92,9 @@ def _byte_level(metadata: Fields, ids: Mapping[str, int]) -> Json:
 def _sentence_piece(metadata: Fields, ids: Mapping[str, int]) -> Json:
     """Spaces are ▁, what no piece spells is bytes as `<0x0A>`; text begins with a space unless the file says no."""
     scores = _numbers(metadata, SCORES, len(ids), 0.0)
-    if not all(abs(score) <= 1e30 for score in scores):
-        raise metadata.error(SCORES, "finite scores", "others")
+    for score in scores:
+        if not abs(score) <= 1e30:
+            raise metadata.error(SCORES, "scores of at most 1e+30 in size", score)
     kinds = _numbers(metadata, KINDS, len(ids), _NORMAL)
     longest = max(ids, key=len)
     if len(longest) > LONGEST_PIECE:

@@ -71,9 +71,13 @@ def _check_request(shape: StepShape, prompts: Sequence[Sequence[int]], n: int) -
         raise BackendError(f"generate: expected a step of 1 row, got {shape.rows_each}")
     if len(prompts) != shape.sequences:
         raise BackendError(f"generate: expected {shape.sequences} prompts, one a sequence, got {len(prompts)}")
-    longest, shortest = (most(map(len, prompts)) for most in (max, min))
-    if not shortest or n < 0:
-        raise BackendError(f"generate: expected a prompt and n of at least 0, got {shortest} ids and n {n}")
+    if n < 0:
+        raise BackendError(f"generate: n: expected at least 0, got {n}")
+    for s, prompt in enumerate(prompts):
+        if not prompt:
+            which = "prompt" if len(prompts) == 1 else f"prompt of sequence {s}"
+            raise BackendError(f"generate: {which}: expected at least 1 id, got 0")
+    longest = max(map(len, prompts))
     fed_back = max(0, n - 1)
     if shape.context is not None and shape.context < longest + fed_back:
         raise BackendError(

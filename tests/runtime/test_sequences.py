@@ -82,7 +82,7 @@ def test_what_a_batch_refuses():
         generate_batch(backend, PROMPTS[:2], 1)
     with pytest.raises(BackendError, match=r"generate: expected 3 prompts, one a sequence, got 1"):
         generate(backend, PROMPTS[0], 1)
-    with pytest.raises(BackendError, match=r"expected a prompt and n of at least 0, got 0 ids"):
+    with pytest.raises(BackendError, match=r"generate: prompt of sequence 2: expected at least 1 id, got 0"):
         generate_batch(backend, [*PROMPTS[:2], []], 1)
     with pytest.raises(BackendError, match=r"context of at least 25 \(8 of prompt, 17 chosen\), got 24"):
         generate_batch(backend, PROMPTS, 18)
