@@ -72,9 +72,9 @@ def test_only_constants_are_touched_before_the_wait() -> None:
     """
     Weights are loaded through the read-only path, which nothing else is; all else follows the wait in the text. But an
     attention may read the position before it, one word, where nothing in the step writes it, and then the tables' rows
-    before that, 16 or 8 bytes at a time, where they are there since before the step (its argument `early`).
+    before that, 16 or 8 bytes at a time (8 or 4 of f16, by words), where they are there since before the step (its
+    argument `early`).
     """
-    tables = re.compile(r"ld\.global\.cg\.v[24]\.f32")
     for module in MODULES:
         text = ptx_path(module.stem, "compute_90").read_text(encoding="utf-8")
         for entry in text.split(".visible .entry")[1:]:
@@ -82,6 +82,8 @@ def test_only_constants_are_touched_before_the_wait() -> None:
             touched = [line for line in before if re.search(r"\b(ld|st|atom|red)\.global", line)]
             others = [line.split()[0] for line in touched if "ld.global.nc" not in line]
             if module.source == "attention.cu":
+                kinds = r"(v[24]\.)?u32" if "TABLES_OF_F16" in module.defines else r"v[24]\.f32"
+                tables = re.compile(rf"ld\.global\.cg\.{kinds}$")
                 others = [each for each in others if not tables.match(each)]
             assert others == (["ld.global.u32"] if module.source == "attention.cu" else []), entry.split("(")[0]
 
