@@ -303,19 +303,24 @@ def parse_covers(parser: Parser) -> list[int]:
 
 def buffer_shape(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, int]:
     """(rows, width) of a static memref<RxWxELEMENT>, each a number that an index on the device can name."""
+    return _shape_of(value, what, element)
+
+
+def table_shape(value: SSAValue, what: str) -> tuple[int, int]:
+    """(rows, width) of a table of keys or values: a static memref of f32, or of f16 that f32 is rounded to."""
+    return _shape_of(value, what, f32, f16)
+
+
+def _shape_of(value: SSAValue, what: str, *elements: Attribute) -> tuple[int, int]:
     kind = value.type
-    if is_memref(kind) and kind.element_type == element:
+    if is_memref(kind) and kind.element_type in elements:
         shape = kind.get_shape()
         if len(shape) == 2 and all(d > 0 for d in shape):
             if max(shape) > MOST_INDEXED:
                 raise VerifyException(f"{what}: expected at most {MOST_INDEXED} rows and values a row, got {kind}")
             return shape[0], shape[1]
-    raise VerifyException(f"{what}: expected a static memref<RxWx{element}>, got {kind}")
-
-
-def table_shape(value: SSAValue, what: str) -> tuple[int, int]:
-    """(rows, width) of a table of keys or values: a static memref of f32, or of f16 that f32 is rounded to."""
-    return buffer_shape(value, what, f16 if is_memref(value.type) and value.type.element_type == f16 else f32)
+    wanted = " or ".join(f"memref<RxWx{element}>" for element in elements)
+    raise VerifyException(f"{what}: expected a static {wanted}, got {kind}")
 
 
 def activation_shape(value: SSAValue, what: str) -> tuple[int, int]:

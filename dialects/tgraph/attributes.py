@@ -241,7 +241,10 @@ def matrix(value: SSAValue, what: str, element: Attribute = f32) -> tuple[int, i
 
 def state_table(value: SSAValue, what: str) -> tuple[int, int]:
     """(rows, width) of a table that outlives a step, of f32 values or of f16 ones, to which what is set is rounded."""
-    return matrix(value, what, f16 if is_tensor(value.type) and value.type.element_type == f16 else f32)
+    shape = static_shape(value.type, f32) or static_shape(value.type, f16)
+    if shape is None or len(shape) != 2:
+        raise VerifyException(f"{what}: expected a static tensor<RxWxf32> or tensor<RxWxf16>, got {value.type}")
+    return shape[0], shape[1]
 
 
 def activation(value: SSAValue, what: str) -> tuple[int, int]:

@@ -276,3 +276,12 @@ func.func @attention_over_tables_of_two_types(%q: memref<1x64xf32>, %k: memref<3
   launch.attention(q = %q : memref<1x64xf32>, keys = %k : memref<32x64xf32>, values = %v : memref<32x64xf16>, position = %p : memref<1xi32>, out = %o : memref<1x64xf32>) {heads = 4 : i64, kv_heads = 4 : i64, head_dim = 16 : i64, value_dim = 16 : i64, scale = 2.500000e-01 : f32} covers [0]
   func.return
 }
+
+// -----
+
+// CHECK: sym_name = "slice_of_integers"
+// CHECK: | Operation does not verify: launch.slice x: expected a static memref<RxWxf32> or memref<RxWxf16>, got memref<2x64xi32>
+func.func @slice_of_integers(%x: memref<2x64xi32>, %out: memref<2x32xi32>) {
+  launch.slice(x = %x : memref<2x64xi32>, out = %out : memref<2x32xi32>) {start = 0 : i64, width = 16 : i64, every = 32 : i64} covers [0]
+  func.return
+}

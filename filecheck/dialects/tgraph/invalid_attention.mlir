@@ -73,7 +73,7 @@ func.func @attention_of_another_width(%q: tensor<2x32xf32>, %k: tensor<32x32xf32
 // -----
 
 // CHECK: sym_name = "attention_by_integer_keys"
-// CHECK: | Operation does not verify: attention keys: expected a static tensor<RxWxf32>, got tensor<32x32xi32>
+// CHECK: | Operation does not verify: attention keys: expected a static tensor<RxWxf32> or tensor<RxWxf16>, got tensor<32x32xi32>
 func.func @attention_by_integer_keys(%q: tensor<2x64xf32>, %k: tensor<32x32xi32>, %v: tensor<32x32xf32>, %p: tensor<1xi32>) {
   %o = tgraph.attention %q, %k, %v at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 : tensor<2x64xf32>, tensor<32x32xi32>, tensor<32x32xf32> -> tensor<2x64xf32>
   func.return
@@ -91,7 +91,7 @@ func.func @attention_by_wide_keys(%q: tensor<2x64xf32>, %k: tensor<32x64xf32>, %
 // -----
 
 // CHECK: sym_name = "attention_by_rows_of_values"
-// CHECK: | Operation does not verify: attention values: expected a static tensor<RxWxf32>, got !tgraph.rows<f32, 32x32>
+// CHECK: | Operation does not verify: attention values: expected a static tensor<RxWxf32> or tensor<RxWxf16>, got !tgraph.rows<f32, 32x32>
 func.func @attention_by_rows_of_values(%q: tensor<2x64xf32>, %k: tensor<32x32xf32>, %v: !tgraph.rows<f32, 32x32>, %p: tensor<1xi32>) {
   %o = tgraph.attention %q, %k, %v at %p heads 4 kv_heads 2 head_dim 16 value_dim 16 : tensor<2x64xf32>, tensor<32x32xf32>, !tgraph.rows<f32, 32x32> -> tensor<2x64xf32>
   func.return

@@ -153,7 +153,7 @@ func.func @rows_gather_to_other_rows(%t: tensor<8x64xf32>, %i: tensor<2xi32>) {
 // -----
 
 // CHECK: sym_name = "set_row_of_a_constant_matrix"
-// CHECK: | Operation does not verify: set_row table: expected a static tensor<RxWxf32>, got !tgraph.rows<bf16, 8x64>
+// CHECK: | Operation does not verify: set_row table: expected a static tensor<RxWxf32> or tensor<RxWxf16>, got !tgraph.rows<bf16, 8x64>
 func.func @set_row_of_a_constant_matrix(%t: !tgraph.rows<bf16, 8x64>, %x: tensor<1x64xf32>, %i: tensor<1xi32>) {
   %u = tgraph.set_row %t, %x at %i : (!tgraph.rows<bf16, 8x64>, tensor<1x64xf32>, tensor<1xi32>) -> !tgraph.rows<bf16, 8x64>
   func.return
