@@ -50,6 +50,8 @@ class ByteText:
 class _Encoding(Protocol):
     @property
     def ids(self) -> list[int]: ...
+    @property
+    def offsets(self) -> list[tuple[int, int]]: ...
 
 
 class _Tokenizer(Protocol):
@@ -60,18 +62,32 @@ class _Tokenizer(Protocol):
 @dataclass(frozen=True)
 class TokenizerText:
     """A tokenizer of the `tokenizers` package, as the file `where` describes it. Both ways raise CheckpointError where
-    the package fails of that file."""
+    the package fails of that file, and `encode` where the vocabulary does not spell the text."""
 
     tokenizer: _Tokenizer
     where: Path
 
     def encode(self, text: str) -> list[int]:
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         with _faults(self.where):
-            return self.tokenizer.encode(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).ids
+            found = self.tokenizer.encode(text)
+        if (at := _unspelled(text, found.offsets)) is not None:
+            raise CheckpointError(
+                f"{self.where}: expected a vocabulary that spells the text, got none of its tokens for {text[at]!r}, "
+                f"character {at}"
+            )
+        return found.ids
 
     def decode(self, ids: Sequence[int]) -> str:
         with _faults(self.where):
             return self.tokenizer.decode(list(ids))
+
+
+def _unspelled(text: str, offsets: Sequence[tuple[int, int]]) -> int | None:
+    """The first letter or digit that no token is of: the package leaves out what a vocabulary does not spell. Spaces,
+    marks and the like a tokenizer may leave out by its own rules."""
+    spelled = {at for start, end in offsets for at in range(start, end)}
+    return next((at for at, letter in enumerate(text) if letter.isalnum() and at not in spelled), None)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from lanelink.dialects.launch.step import launches
 from lanelink.dialects.launch.target import Numerics, module_target
 from lanelink.dialects.tgraph.step import step_function
 from lanelink.explain import constant_bytes, rows_of
+from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import import_checkpoint
 from lanelink.lowering.launch_to_driver import chip_of
 from lanelink.lowering.runtime.cuda import CudaBackend, check_room
@@ -93,9 +94,12 @@ def shape_names() -> list[str]:
 
 
 def shape_path(shape: str) -> Path:
-    """The config.json of a preset, or of a path to one or to its directory."""
-    preset = SHAPES / f"{shape}.json"
-    return preset if preset.exists() else Path(shape)
+    """The config.json of a preset, or of a path to one or to its directory. Raises CheckpointError where there is
+    neither."""
+    preset, path = SHAPES / f"{shape}.json", Path(shape)
+    if not preset.exists() and not path.exists():
+        raise CheckpointError(f"{shape}: expected a path or one of {', '.join(shape_names())}, got neither")
+    return preset if preset.exists() else path
 
 
 def step_of(shape: str, options: Options) -> ModuleOp:

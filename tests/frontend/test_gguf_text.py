@@ -115,6 +115,21 @@ def test_ends_of_a_text(tmp_path: Path):
     assert opened(tmp_path, {}, BYTE_LEVEL).decode([BEGIN, the, END]) == "the"
 
 
+def test_text_that_the_vocabulary_does_not_spell(tmp_path: Path):
+    changes: dict[str, bytes | None] = {
+        "tokenizer.ggml.tokens": strings(["a", "I", "n", "In", SPACE]),
+        "tokenizer.ggml.merges": strings(["I n"]),
+        "tokenizer.ggml.token_type": integers([NORMAL] * 5),
+        "tokenizer.ggml.bos_token_id": None,
+        "tokenizer.ggml.eos_token_id": None,
+    }
+    text = opened(tmp_path, changes, BYTE_LEVEL)
+    assert text.encode("In a") == [3, 4, 0]
+    for value, letter in (("In the", "'t', character 3"), ("zzz", "'z', character 0"), ("a日", "'日', character 1")):
+        with pytest.raises(CheckpointError, match=f"a vocabulary that spells the text, got none .* for {letter}"):
+            text.encode(value)
+
+
 def test_tokens_inside_text(tmp_path: Path):
     text = opened(tmp_path, {}, BYTE_LEVEL)
     the = TOKENS.index("the")
