@@ -144,12 +144,6 @@ __device__ __forceinline__ float warp_sum(float v) {
   return v;
 }
 
-__device__ __forceinline__ float warp_max(float v) {
-#pragma unroll
-  for (int d = 16; d > 0; d >>= 1) v = fmaxf(v, __shfl_xor_sync(ALL_LANES, v, d));
-  return v;
-}
-
 // The sum of every thread's v, in every thread. `scratch` holds 32 floats; all threads of the block take part.
 __device__ __forceinline__ float block_sum(float v, float *scratch) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
