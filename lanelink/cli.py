@@ -39,6 +39,7 @@ from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_check
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.generation import generate_batch
 from lanelink.lowering.runtime.phases import Phases
+from lanelink.lowering.script.standalone import count_of, numbers
 from lanelink.pipeline import Schedule, lowered_form
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
@@ -76,9 +77,9 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=_import)
     parser.add_argument("checkpoint", type=Path, metavar="CKPT", help="a Hugging Face directory, or a GGUF file")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="STEP.mlir")
-    parser.add_argument("--context", type=_count, metavar="N", help="positions the key and value tables hold")
-    parser.add_argument("--rows", type=_count, default=1, metavar="R", help="tokens of one sequence a step takes")
-    parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences, a token of each a step")
+    parser.add_argument("--context", type=count_of, metavar="N", help="positions the key and value tables hold")
+    parser.add_argument("--rows", type=count_of, default=1, metavar="R", help="tokens of one sequence a step takes")
+    parser.add_argument("--sequences", type=count_of, default=1, metavar="S", help="sequences, a token of each a step")
     parser.add_argument("--numerics", choices=NUMERICS, help="how products by block formats take their activations")
     parser.add_argument(
         "--quantize", choices=[f.value for f in Format], metavar="FORMAT", help="what matrices become at load"
@@ -108,8 +109,8 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     prompt = parser.add_mutually_exclusive_group(required=True)
     again = "; once for each sequence of a step of several"
     prompt.add_argument("--prompt", action="append", metavar="TEXT", help=f"what is gone on with{again}")
-    prompt.add_argument("--ids", action="append", type=_ids, metavar="1,2,3", help=f"the same as ids{again}")
-    parser.add_argument("-n", type=_count, required=True, metavar="N", help="tokens to generate")
+    prompt.add_argument("--ids", action="append", type=numbers, metavar="1,2,3", help=f"the same as ids{again}")
+    parser.add_argument("-n", type=count_of, required=True, metavar="N", help="tokens to generate")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--phases", action="store_true", help="say where the time before the first token went")
 
@@ -130,35 +131,18 @@ def _bench_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--numerics", choices=NUMERICS)
     _kv_option(parser)
-    parser.add_argument("--context", type=_count, default=512, metavar="N")
-    parser.add_argument("--sequences", type=_count, default=1, metavar="S", help="sequences that decode side by side")
-    parser.add_argument("--tokens", type=_count, default=256, metavar="N", help="tokens of a run, of each sequence")
-    parser.add_argument("--runs", type=_count, default=5, metavar="N", help="runs, of which the median counts")
+    parser.add_argument("--context", type=count_of, default=512, metavar="N")
+    parser.add_argument("--sequences", type=count_of, default=1, metavar="S", help="sequences that decode side by side")
+    parser.add_argument("--tokens", type=count_of, default=256, metavar="N", help="tokens of a run, of each sequence")
+    parser.add_argument("--runs", type=count_of, default=5, metavar="N", help="runs, of which the median counts")
     parser.add_argument("--without", action="append", default=[], choices=SCHEDULED, help="leave a schedule pass out")
     parser.add_argument("--profile", action="store_true", help="the time of each kind of launch")
     parser.add_argument("--json", action="store_true", help="print one JSON object a shape")
     parser.add_argument("--html", type=Path, metavar="PAGE.html", help="also write a page with a picture")
 
 
-def _whole(text: str) -> int:
-    """A number written in plain digits; ArgumentTypeError otherwise."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise argparse.ArgumentTypeError(f"expected a whole number of at most 18 digits, got '{text[:40]}'")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    value = _whole(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
-    return value
-
-
-def _ids(text: str) -> list[int]:
-    return [_whole(part.strip()) for part in text.split(",")]
-
-
 def _import(options: argparse.Namespace) -> None:
+    check_place(options.output)
     module = import_checkpoint(
         options.checkpoint,
         context=options.context,
@@ -229,6 +213,8 @@ def _bench(options: argparse.Namespace) -> None:
 
 
 def _explain(options: argparse.Namespace) -> None:
+    if options.html is not None:
+        check_place(options.html)
     found = explain(read_module(options.step))
     if options.html is None:
         print(table(found, options.all))

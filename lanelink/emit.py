@@ -9,20 +9,21 @@ from xdsl.dialects.builtin import ModuleOp
 from lanelink.lowering.runtime.loader import Loader
 from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.script.writer import Script, write_script
-from lanelink.write import whole_file, write_whole
+from lanelink.write import check_place, whole_file, write_whole
 
 
 def emit_python(module: ModuleOp, path: Path, loader: Loader | None = None) -> None:
     """
-    Writes the one `driver.step` of a module as the program `path`, in a folder made where there is none; with a
-    `loader`, its weights' file too.
+    Writes the one `driver.step` of a module as the program `path`, in a folder that is there; with a `loader`, its
+    weights' file too.
 
-    Weights, which are the most likely to fail, come first, and the program last, so that it is never there without what
-    it needs. Raises VerifyException where there is not one step, SignatureError where its PTX is not there, OSError,
-    and what `loader` raises.
+    Nothing is written where one of the files cannot be. Weights, which are the most likely to fail, come first, and the
+    program last, so that it is never there without what it needs. Raises VerifyException where there is not one step,
+    SignatureError where its PTX is not there, OSError, and what `loader` raises.
     """
     script = write_script(read_plan(module), path.stem)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    for name in (path.name, *script.ptx, *(() if loader is None else (script.weights_file,))):
+        check_place(path.with_name(name))
     if loader is not None:
         _write_weights(script, path.with_name(script.weights_file), loader)
     for name, text in script.ptx.items():

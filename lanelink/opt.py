@@ -21,10 +21,11 @@ from lanelink.emit import emit_python
 from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.importer import open_checkpoint
 from lanelink.lowering.runtime.loader import SourceLoader
+from lanelink.lowering.script.standalone import number
 from lanelink.quotes import check_quotes
 from lanelink.validate import ValidatedPipeline
 from lanelink.verify import verify_module
-from lanelink.write import write_whole
+from lanelink.write import check_place, write_whole
 
 
 class OptMain(xDSLOptMain):
@@ -41,7 +42,7 @@ class OptMain(xDSLOptMain):
             help="Run the step on random inputs before and after each pass, and stop where its results differ",
         )
         arg_parser.add_argument(
-            "--validate-seed", type=int, metavar="N", help="What --validate draws its inputs by; 0 where it is left out"
+            "--validate-seed", type=number, metavar="N", help="What --validate draws its inputs by; 0 without it"
         )
         arg_parser.add_argument(
             "--emit-python",
@@ -63,8 +64,6 @@ class OptMain(xDSLOptMain):
         seed: int | None = self.args.validate_seed
         if seed is not None and not self.args.validate:
             raise ValueError("--validate-seed: expected --validate beside it, got none")
-        if seed is not None and seed < 0:
-            raise ValueError(f"--validate-seed: expected a number of at least 0, got {seed}")
         super().setup_pipeline()
         if self.args.validate:
             self.pipeline = ValidatedPipeline(self.pipeline.passes, self.pipeline.callback, seed or 0)
@@ -103,6 +102,9 @@ class OptMain(xDSLOptMain):
 
     def run(self) -> None:
         self._modules = []
+        for output in (self.args.output_file, self.args.emit_python):
+            if output is not None:
+                check_place(Path(output))
         with collector_off():
             super().run()
         text = "" if self._held is None else self._held.getvalue()

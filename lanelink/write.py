@@ -21,26 +21,43 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Raises OSError, which names `path`, where `write_whole` could not write there; for what takes long to make."""
-    target = path.resolve()
-    try:
+    """Raises OSError, which names `path`, where `write_whole` could not write there; for what takes long to make. A
+    folder that is not there is not made."""
+    with _named(path):
+        target = _target(path)
         if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            raise IsADirectoryError(errno.EISDIR, "expected the name of a file, got a folder's")
         if target.is_file() or not target.exists():
             with tempfile.TemporaryFile(dir=target.parent):
                 pass
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 @contextmanager
 def whole_file(path: Path) -> Generator[BinaryIO, None, None]:
     """A stream whose bytes become the file at `path` when the block ends well, as `write_whole` says."""
+    with _named(path), _stream(_target(path)) as stream:
+        yield stream
+
+
+@contextmanager
+def _named(path: Path) -> Generator[None, None, None]:
+    """An OSError names `path`, as it was given."""
     try:
-        with _stream(path.resolve()) as stream:
-            yield stream
+        yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _target(path: Path) -> Path:
+    """What `path` leads to, in a folder that is there."""
+    try:
+        target = path.resolve()
+    except RuntimeError:
+        # What pathlib says of links that lead to each other.
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"expected a folder to write it into, got none at {target.parent}")
+    return target
 
 
 @contextmanager

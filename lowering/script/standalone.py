@@ -254,18 +254,20 @@ def check_request(step: Step, prompts: Sequence[Sequence[int]], count: int) -> N
             raise ScriptError(f"expected ids of 0 to {most - 1}, got {id}")
 
 
-def number(text: str) -> int:
-    """A whole number of an argument; ArgumentTypeError, which ends the program with exit code 2, for anything else."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise argparse.ArgumentTypeError(f"expected a whole number of at most 18 digits, got {text[:40]!r}")
+def number(text: str, least: int = 0) -> int:
+    """A whole number of an argument, of at least `least`; ArgumentTypeError, which ends the program with exit code 2,
+    for anything else."""
+    digits = text.removeprefix("-")
+    if len(digits) > 18 and digits.isascii() and digits.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a whole number of at most 18 digits, got one of {len(digits)}")
+    if not (digits.isascii() and digits.isdigit() and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, got '{text[:40]}'")
     return int(text)
 
 
 def count_of(text: str) -> int:
     """As `number`, of at least 1."""
-    if number(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
-    return number(text)
+    return number(text, least=1)
 
 
 def numbers(text: str) -> list[int]:

@@ -198,9 +198,30 @@ def test_a_truncated_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert not (tmp_path / "step.mlir").exists()
 
 
-def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", str(MODELS / "qwen3"), "-o", str(tmp_path / "none" / "step.mlir")]) == 1
-    fails(capsys, "none")
+def test_an_output_that_cannot_be_written(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every output is refused alike, before anything is made for it; no folder is made."""
+    folder = tmp_path / "none"
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    (tmp_path / "dir").mkdir()
+    held = sorted(tmp_path.rglob("*"))
+    places = {
+        folder / "out": f"expected a folder to write it into, got none at {folder}",
+        step / "out": f"expected a folder to write it into, got none at {step}",
+        tmp_path / "dir": "expected the name of a file, got a folder's",
+        tmp_path / "a": "Too many levels of symbolic links",
+    }
+    for place, words in places.items():
+        for command, *arguments in (
+            (main, "import", str(MODELS / "qwen3"), "-o"),
+            (main, "explain", str(step), "--html"),
+            (main, "bench", "qwen3-0.6b", "--html"),
+            (opt, str(step), "-o"),
+            (opt, str(step), "-p", "lanelink", "--emit-python"),
+        ):
+            assert command([*arguments, str(place)]) == 1
+            fails(capsys, f"{place}: {words}")
+    assert sorted(tmp_path.rglob("*")) == held
 
 
 def test_a_position_that_is_not_carried(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,14 +241,30 @@ def test_a_head_wider_than_any(tmp_path: Path, capsys: pytest.CaptureFixture[str
     fails(capsys, "head_dim", "16384", "2147483646")
 
 
-@pytest.mark.parametrize("n", ["x", "1_0", "٣", "-1", "9" * 5000])
-def test_numbers_are_plain_digits(n: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("n", "found"),
+    [(n, f"of at least 1, got '{n}'") for n in ("x", "1_0", "٣", "-1", "-", "", "0", "1.5", "x" * 40)]
+    + [("-" + "9" * 18, "of at least 1, got '-999999999999999999'")]
+    + [(n, "of at most 18 digits, got one of 5000") for n in ("9" * 5000, "-" + "9" * 5000)],
+)
+def test_numbers_are_plain_digits(n: str, found: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit:
         main(["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", n, "--ids", "1"])
     assert exit.value.code == 2
-    err = capsys.readouterr().err
-    assert "_count" not in err
-    assert len(err) < 1000
+    assert capsys.readouterr().err.endswith(f"error: argument -n: expected a whole number {found}\n")
+
+
+@pytest.mark.parametrize("option", ["--context", "--rows", "--sequences"])
+def test_a_count_below_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["import", "x", "-o", "y", option, "-2"])
+    assert f"argument {option}: expected a whole number of at least 1, got '-2'\n" in capsys.readouterr().err
+
+
+def test_ids_below_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "1", "--ids", "3,-2"])
+    assert "argument --ids: expected a whole number of at least 0, got '-2'\n" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

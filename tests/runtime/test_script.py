@@ -131,10 +131,12 @@ def test_requests_it_refuses(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--ids", "1,x", "-n", "1"), "argument --ids: expected a whole number of at most 18 digits, got 'x'"),
-        (("--ids", "", "-n", "1"), "argument --ids: expected a whole number of at most 18 digits, got ''"),
-        (("--ids", "1", "-n", "0"), "argument -n: expected a whole number of at least 1, got 0"),
-        (("--ids", "1", "-n", "-3"), "argument -n: expected a whole number of at most 18 digits, got '-3'"),
+        (("--ids", "1,x", "-n", "1"), "argument --ids: expected a whole number of at least 0, got 'x'"),
+        (("--ids", "", "-n", "1"), "argument --ids: expected a whole number of at least 0, got ''"),
+        (("--ids", "1,-2", "-n", "1"), "argument --ids: expected a whole number of at least 0, got '-2'"),
+        (("--ids", "1", "-n", "0"), "argument -n: expected a whole number of at least 1, got '0'"),
+        (("--ids", "1", "-n", "-3"), "argument -n: expected a whole number of at least 1, got '-3'"),
+        (("--ids", "9" * 30, "-n", "1"), "argument --ids: expected a whole number of at most 18 digits, got one of 30"),
         (("--ids", "1", "-n", "1", "--device", "gpu"), "argument --device: expected a whole number"),
         (("-n", "1"), "the following arguments are required: --ids"),
     ],
@@ -204,7 +206,8 @@ def test_floats_are_written_as_they_are(lowered: Any, tmp_path: Path) -> None:
 def test_the_command_writes_the_same_program(lowered: Any, written: Path, tmp_path: Path) -> None:
     source = tmp_path / "lowered.mlir"
     source.write_text(str(lowered), encoding="utf-8")
-    made = tmp_path / "there" / "is none"
+    made = tmp_path / "made"
+    made.mkdir()
     assert main([str(source), "--emit-python", str(made / "step.py"), "--weights", str(MODEL)]) == 0
     for each in sorted(p.name for p in made.iterdir()):
         assert (made / each).read_bytes() == written.with_name(each).read_bytes(), each
@@ -233,10 +236,23 @@ def test_weights_of_another_model_leave_nothing(
     source = tmp_path / "lowered.mlir"
     source.write_text(str(lowered), encoding="utf-8")
     made = tmp_path / "made"
+    made.mkdir()
     arguments = [str(source), "--emit-python", str(made / "step.py"), "--weights", str(MODEL.parent / "llama")]
     assert main(arguments) == 1
     assert "expected a tensor 'model.layers.0.self_attn.q_norm.weight'" in capsys.readouterr().err
     assert not list(made.iterdir())
+
+
+@pytest.mark.parametrize("taken", ["step.weights", "step.py", "gemv_q8_0.compute_90.ptx"])
+def test_a_file_that_cannot_be_written_leaves_nothing(
+    lowered: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], taken: str
+) -> None:
+    source, made = tmp_path / "lowered.mlir", tmp_path / "made"
+    source.write_text(str(lowered), encoding="utf-8")
+    (made / taken).mkdir(parents=True)
+    assert main([str(source), "--emit-python", str(made / "step.py"), "--weights", str(MODEL)]) == 1
+    assert capsys.readouterr().err == f"lanelink-opt: {made / taken}: expected the name of a file, got a folder's\n"
+    assert [p.name for p in made.iterdir()] == [taken]
 
 
 def test_the_command_refuses(lowered: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
