@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
+from gguf.constants import GGUFValueType
 
 from lanelink.frontend.fields import Fields
 from lanelink.frontend.gguf_header import GgufArray
@@ -24,7 +24,7 @@ MERGES = "tokenizer.ggml.merges"
 LONGEST_PIECE = 512
 """Characters of a piece past which a vocabulary is taken for a mistake: every place a piece may be cut is looked at."""
 
-_NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)
+_UNDEFINED, _NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(7)
 """`tokenizer.ggml.token_type`."""
 
 
@@ -46,7 +46,7 @@ def tokenizer_json(metadata: Fields, vocabulary: int) -> Json:
     if len(ids) != len(tokens):
         twice = next(token for id, token in enumerate(tokens) if ids[token] != id)
         raise metadata.error(TOKENS, "each token once", twice)
-    kinds = _numbers(metadata, KINDS, len(tokens), _NORMAL)
+    kinds = _kinds(metadata, len(tokens))
     form = _MODELS[kind](metadata, ids)
     # A piece of a user's own is looked for among the spaces as they are spelled; a normalizer that puts one before
     # everything would put one before the piece, too.
@@ -70,12 +70,12 @@ def _byte_level(metadata: Fields, ids: Mapping[str, int]) -> Json:
     if name not in WORD_RULES:
         raise metadata.error(WORDS, f"one of {', '.join(WORD_RULES)}", name)
     words = WORD_RULES[name]
-    merges: list[list[str]] = []
+    merges: list[tuple[str, str]] = []
     for merge in _strings(metadata, MERGES):
         left, space, right = merge.partition(" ")
         if not space or left not in ids or right not in ids or left + right not in ids:
             raise metadata.error(MERGES, "two tokens with a space between that make one", merge)
-        merges.append([left, right])
+        merges.append((left, right))
     cuts: list[Json] = [
         {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
         for pattern in words.patterns
@@ -91,11 +91,11 @@ def _byte_level(metadata: Fields, ids: Mapping[str, int]) -> Json:
 
 def _sentence_piece(metadata: Fields, ids: Mapping[str, int]) -> Json:
     """Spaces are ▁, what no piece spells is bytes as `<0x0A>`; text begins with a space unless the file says no."""
-    scores = _numbers(metadata, SCORES, len(ids), 0.0)
+    scores = _numbers(metadata, SCORES, GGUFValueType.FLOAT32, len(ids), 0.0)
     for score in scores:
         if not abs(score) <= 1e30:
             raise metadata.error(SCORES, "scores of at most 1e+30 in size", score)
-    kinds = _numbers(metadata, KINDS, len(ids), _NORMAL)
+    kinds = _kinds(metadata, len(ids))
     longest = max(ids, key=len)
     if len(longest) > LONGEST_PIECE:
         raise metadata.error(TOKENS, f"pieces of at most {LONGEST_PIECE} characters", longest)
@@ -124,25 +124,27 @@ def _leads(metadata: Fields) -> bool:
     return metadata.flag("tokenizer.ggml.add_space_prefix", True)
 
 
-def _merges(ids: Mapping[str, int], scores: Sequence[float], joined: set[str]) -> list[list[str]]:
+def _merges(ids: Mapping[str, int], scores: Sequence[float], joined: set[str]) -> list[tuple[str, str]]:
     """Every pair of pieces that makes a piece, the best-scored piece first; of one piece's pairs, those of the earlier
     tokens first."""
-    found = [
-        (-score, ids[token], ids[token[:cut]], ids[token[cut:]], token, cut)
-        for (token, _), score in zip(ids.items(), scores, strict=True)
-        if token in joined
-        for cut in range(1, len(token))
-        if token[:cut] in joined and token[cut:] in joined
-    ]
-    found.sort()
-    return [[token[:cut], token[cut:]] for *_, token, cut in found]
+    best_first = sorted(zip(ids, scores, strict=True), key=lambda piece: -piece[1])
+    merges: list[tuple[str, str]] = []
+    for token, _ in best_first:
+        if token not in joined:
+            continue
+        cuts = range(1, len(token))
+        pairs = [(left, right) for cut in cuts if (left := token[:cut]) in joined and (right := token[cut:]) in joined]
+        if len(pairs) > 1:
+            pairs.sort(key=lambda pair: ids[pair[0]])
+        merges += pairs
+    return merges
 
 
 _MODELS: Mapping[str, Callable[[Fields, Mapping[str, int]], Json]] = {"gpt2": _byte_level, "llama": _sentence_piece}
 
 
-def _bpe(ids: Mapping[str, int], merges: Sequence[Sequence[str]], **options: object) -> Json:
-    return {"type": "BPE", "vocab": dict(ids), "merges": list(merges), **options}
+def _bpe(ids: Mapping[str, int], merges: Sequence[tuple[str, str]], **options: object) -> Json:
+    return {"type": "BPE", "vocab": dict(ids), "merges": merges, **options}
 
 
 def _added(id: int, token: str, *, special: bool, normalized: bool) -> Json:
@@ -193,14 +195,23 @@ def _strings(metadata: Fields, key: str) -> list[str]:
         raise metadata.error(key, "strings of UTF-8", error.object) from None
 
 
-def _numbers(metadata: Fields, key: str, count: int, default: float) -> list[float]:
-    """`count` numbers, all `default` where there is no such key."""
+def _kinds(metadata: Fields, count: int) -> list[float]:
+    """What each of `count` tokens is."""
+    kinds = _numbers(metadata, KINDS, GGUFValueType.INT32, count, _NORMAL)
+    for kind in set(kinds):
+        if not _UNDEFINED <= kind <= _BYTE:
+            raise metadata.error(KINDS, f"kinds of {_UNDEFINED} to {_BYTE}", kind)
+    return kinds
+
+
+def _numbers(metadata: Fields, key: str, kind: GGUFValueType, count: int, default: float) -> list[float]:
+    """`count` numbers of the type that the format gives the key, all `default` where there is no such key."""
     if not metadata.has(key):
         return [default] * count
     array = _array(metadata, key)
-    if array.kind.name == "STRING" or array.count != count:
-        raise metadata.error(key, f"{count} numbers, one a token", array)
-    return np.asarray(array.numbers(), np.float64).tolist()
+    if array.kind is not kind or array.count != count:
+        raise metadata.error(key, f"an array of {count} {kind.name}, one a token", array)
+    return array.numbers().tolist()
 
 
-__all__ = ["has_vocabulary", "tokenizer_json"]
+__all__ = ["Json", "has_vocabulary", "tokenizer_json"]

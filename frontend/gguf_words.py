@@ -61,6 +61,19 @@ _GPT_4O = Words(
         ),
     )
 )
+_NO_HAN_LOWER, _NO_HAN_UPPER = (rf"[{letters}&&[^\p{{Han}}]]" for letters in (_LOWER, _UPPER))
+_KIMI_K2 = Words(
+    (
+        _either(
+            r"\p{Han}+",
+            f"{_START}{_NO_HAN_UPPER}*{_NO_HAN_LOWER}+{_ENDINGS}?",
+            f"{_START}{_NO_HAN_UPPER}+{_NO_HAN_LOWER}*{_ENDINGS}?",
+            r"\p{N}{1,3}",
+            _MARKS,
+            _SPACES,
+        ),
+    )
+)
 _TEKKEN = Words(
     (
         _either(
@@ -98,6 +111,8 @@ _DEEPSEEK_LLM = Words(
         r"\p{N}+",
     )
 )
+# The bar and the parentheses are inside the brackets, and so among the marks that end a word.
+_VIKING = Words((r" ?[^(\s|.,!?…。，、।۔،)]+", r"\p{N}"))
 _ONE_DIGIT = Words((r"\p{N}", _GPT_2))
 _PLAIN = Words((r"[\p{P}$+<=>^~|]+", _GPT_2, r"\p{N}+", "[0-9][0-9][0-9]"))
 """What the format's readers do where a file does not say: runs of marks first, then as GPT-2, digits by threes."""
@@ -117,6 +132,7 @@ WORD_RULES: Mapping[str, Words] = {
     "megrez": _MEGREZ,
     "seed-coder": _SEED_CODER,
     "gpt-4o": _GPT_4O,
+    "kimi-k2": _KIMI_K2,
     "tekken": _TEKKEN,
     "deepseek-v3": _DEEPSEEK_V3,
     "deepseek-llm": _DEEPSEEK_LLM,
@@ -124,6 +140,7 @@ WORD_RULES: Mapping[str, Words] = {
     "smollm": _ONE_DIGIT,
     "refact": _ONE_DIGIT,
     "minerva-7b": _ONE_DIGIT,
+    "viking": _VIKING,
 }
 """`tokenizer.ggml.pre` → how it cuts, of what models of the supported architectures have."""
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 from lanelink.frontend.checkpoint import CheckpointError, MappedFile
 from lanelink.frontend.gguf_file import is_gguf, open_gguf
-from lanelink.frontend.gguf_text import has_vocabulary, tokenizer_json
+from lanelink.frontend.gguf_text import Json, has_vocabulary, tokenizer_json
 
 BYTES = 256
 """The vocabulary of a byte-level model: its ids are bytes."""
@@ -57,6 +57,7 @@ class _Encoding(Protocol):
 class _Tokenizer(Protocol):
     def encode(self, sequence: str) -> _Encoding: ...
     def decode(self, ids: Sequence[int]) -> str: ...
+    def to_str(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,8 @@ def open_text(path: Path, vocabulary: int) -> Text:
         if not has_vocabulary(metadata):
             return _bytes(vocabulary, path, "a vocabulary")
         package = _package(path)
-        described = json.dumps(tokenizer_json(metadata, vocabulary))
-        return _tokenizer(path, lambda: package.Tokenizer.from_str(described))
+        described = tokenizer_json(metadata, vocabulary)
+        return _tokenizer(path, lambda: _described(package, described))
     file = path / "tokenizer.json"
     if not exists(file):
         return _bytes(vocabulary, path, "tokenizer.json")
@@ -179,6 +180,19 @@ def _package(where: Path) -> Any:
         raise CheckpointError(
             f"{where}: expected the package tokenizers to read it, got none: install lanelink[tokenizers]"
         ) from None
+
+
+def _described(package: Any, form: Json) -> Any:
+    """The tokenizer that a tokenizer.json of this form would be read as, its pieces and merges handed over as they are:
+    as text, those of a large vocabulary take three times as long."""
+    model, added = cast(Json, form["model"]), cast(list[Json], form["added_tokens"])
+    pieces = {key: value for key, value in model.items() if key != "type"}
+    bare: Json = {"type": model["type"], "vocab": {}, "merges": []}
+    made = package.Tokenizer.from_str(json.dumps({**form, "model": bare, "added_tokens": []}))
+    made.model = getattr(package.models, cast(str, model["type"]))(**pieces)
+    # Their ids are those of the pieces that they are.
+    made.add_tokens([package.AddedToken(**{key: each[key] for key in each if key != "id"}) for each in added])
+    return made
 
 
 def _tokenizer(where: Path, make: Callable[[], Any]) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from gguf.constants import GGUFValueType
 from gguf_files import Pair, array, f32, flag, floats, integers, string, strings, u32
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 from vocabularies import (
     BEGIN,
     BYTE,
@@ -29,8 +31,10 @@ from vocabularies import (
 )
 
 from lanelink.frontend.checkpoint import CheckpointError
+from lanelink.frontend.gguf_file import open_gguf
+from lanelink.frontend.gguf_text import tokenizer_json
 from lanelink.frontend.gguf_words import WORD_RULES
-from lanelink.frontend.text import ByteText, Text, TextStream
+from lanelink.frontend.text import ByteText, Text, TextStream, TokenizerText
 
 # Byte-level BPE
 
@@ -137,6 +141,20 @@ def test_tokens_inside_text(tmp_path: Path):
     assert text.decode([the, END, the, TOOL]) == "thethe<tool>", "controls are no text, a user's own tokens are"
 
 
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_it_is_what_its_tokenizer_json_is_read_as(tmp_path: Path, kind: str):
+    pairs = {"gpt2": BYTE_LEVEL, "llama": SENTENCE_PIECE}[kind]
+    changes: dict[str, bytes | None] = {"tokenizer.ggml.add_bos_token": flag(1)}
+    if kind == "llama":
+        kinds = [USER if piece == "nd" else kind for piece, _, kind in PIECES]
+        changes |= {"tokenizer.ggml.token_type": integers(kinds), "tokenizer.ggml.add_space_prefix": flag(0)}
+    text = opened(tmp_path, changes, pairs)
+    assert isinstance(text, TokenizerText)
+    described = tokenizer_json(open_gguf(tmp_path / "m.gguf").metadata, 10_000)
+    assert json.loads(text.tokenizer.to_str()) == json.loads(Tokenizer.from_str(json.dumps(described)).to_str())
+    assert [each["id"] for each in json.loads(text.tokenizer.to_str())["added_tokens"]]
+
+
 # SentencePiece
 
 PIECES = [
@@ -232,7 +250,7 @@ def test_bytes_and_no_vocabulary(tmp_path: Path):
 
 REFUSED: list[tuple[list[Pair], dict[str, bytes | None], str]] = [
     (BYTE_LEVEL, {"tokenizer.ggml.model": string("bert")}, r"ggml.model: expected one of gpt2, llama, got 'bert'"),
-    (BYTE_LEVEL, {"tokenizer.ggml.pre": string("viking")}, r"ggml.pre: expected one of default, .*, got 'viking'"),
+    (BYTE_LEVEL, {"tokenizer.ggml.pre": string("poro")}, r"ggml.pre: expected one of default, .*, got 'poro'"),
     (BYTE_LEVEL, {"tokenizer.ggml.tokens": None}, r"ggml.tokens: expected an array, got no such key"),
     (
         BYTE_LEVEL,
@@ -246,8 +264,23 @@ REFUSED: list[tuple[list[Pair], dict[str, bytes | None], str]] = [
         {"tokenizer.ggml.tokens": strings([b"\xff"])},
         r"ggml.tokens: expected strings of UTF-8, got b'\\xff'",
     ),
-    (BYTE_LEVEL, {"tokenizer.ggml.token_type": integers([1])}, r"ggml.token_type: expected \d+ numbers, one a token"),
-    (BYTE_LEVEL, {"tokenizer.ggml.token_type": strings(["a"])}, r"ggml.token_type: expected \d+ numbers, one a token"),
+    *(
+        (BYTE_LEVEL, {"tokenizer.ggml.token_type": kinds}, rf"token_type: expected an array of \d+ INT32.*got {found}")
+        for kinds, found in (
+            (integers([1]), "an array of 1 INT32"),
+            (strings(["a"]), "an array of 1 STRING"),
+            (floats([NORMAL] * len(TOKENS)), r"an array of \d+ FLOAT32"),
+            (array(GGUFValueType.BOOL, [b"\x01"] * len(TOKENS)), r"an array of \d+ BOOL"),
+        )
+    ),
+    *(
+        (
+            BYTE_LEVEL,
+            {"tokenizer.ggml.token_type": integers([kind] * len(TOKENS))},
+            rf"token_type: expected kinds of 0 to 6, got {kind}",
+        )
+        for kind in (-1, 7)
+    ),
     (BYTE_LEVEL, {"tokenizer.ggml.merges": None}, r"ggml.merges: expected an array, got no such key"),
     (BYTE_LEVEL, {"tokenizer.ggml.merges": strings(["ab"])}, r"ggml.merges: expected two tokens .*, got 'ab'"),
     (BYTE_LEVEL, {"tokenizer.ggml.merges": strings(["z z"])}, r"ggml.merges: expected two tokens .*, got 'z z'"),
@@ -262,7 +295,8 @@ REFUSED: list[tuple[list[Pair], dict[str, bytes | None], str]] = [
         {"tokenizer.ggml.add_eos_token": flag(1), "tokenizer.ggml.eos_token_id": None},
         r"ggml.eos_token_id: expected an integer from 0 to \d+, got no such key",
     ),
-    (SENTENCE_PIECE, {"tokenizer.ggml.scores": floats([1.0])}, r"ggml.scores: expected 276 numbers, one a token"),
+    (SENTENCE_PIECE, {"tokenizer.ggml.scores": floats([1.0])}, r"ggml.scores: expected an array of 276 FLOAT32, one a"),
+    (SENTENCE_PIECE, {"tokenizer.ggml.scores": integers([1] * 276)}, r"FLOAT32, one a token, got an array of 276 INT"),
     (
         SENTENCE_PIECE,
         {"tokenizer.ggml.scores": floats([0.5] * 275 + [float("nan")])},
@@ -292,8 +326,3 @@ def test_vocabularies_that_are_refused(
 def test_more_tokens_than_the_model_has(tmp_path: Path):
     with pytest.raises(CheckpointError, match=r"ggml.tokens: expected 1 to 100 tokens, as the model has, got 270"):
         opened(tmp_path, {}, BYTE_LEVEL, 100)
-
-
-def test_an_array_of_no_numbers(tmp_path: Path):
-    flags = array(GGUFValueType.BOOL, [b"\x01"] * len(TOKENS))
-    assert opened(tmp_path, {"tokenizer.ggml.token_type": flags}, BYTE_LEVEL).encode("the")

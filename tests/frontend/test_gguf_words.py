@@ -62,6 +62,17 @@ CUT: dict[str, tuple[list[str], ...]] = {
     "qwen2": (LLAMA_3[0], ONE_BY_ONE, *LLAMA_3[2:]),
     "seed-coder": (LLAMA_3[0], ONE_BY_ONE, *LLAMA_3[2:4], [" f", "(x", ")=;//", "\n", "y", ";", "\n"], *LLAMA_3[5:]),
     "gpt-4o": (["we'LL", " don't"], *LLAMA_3[1:5], CAMEL, ONE_WORD, LLAMA_3[7]),
+    # As gpt-4o, but that East Asian characters are words of their own, and no slash ends a run of marks.
+    "kimi-k2": (
+        ["we'LL", " don't"],
+        LLAMA_3[1],
+        ["日本", "カナ한국", " ", "語", "1"],
+        LLAMA_3[3],
+        LLAMA_3[4],
+        CAMEL,
+        ONE_WORD,
+        LLAMA_3[7],
+    ),
     "tekken": (LLAMA_3[0], ONE_BY_ONE, *LLAMA_3[2:5], CAMEL, ONE_WORD, LLAMA_3[7]),
     "deepseek-v3": (
         ["we", "'LL", " don", "'t"],
@@ -82,6 +93,17 @@ CUT: dict[str, tuple[list[str], ...]] = {
         ["ÜberSee", " HTTPServer"],
         ["ne", "\u0301", "e", " ïx"],
         ["“", "no", "”。", "Aa", "。"],
+    ),
+    # A word ends at a space or one of a few marks; apostrophes, slashes and semicolons are none of those.
+    "viking": (
+        ["we'LL", " don't"],
+        ONE_BY_ONE,
+        ["日本カナ한국", " 語", "1"],
+        ["a", "\r\n\n", "b", " \n ", " c", "\t"],
+        [" f", "(", "x", ")", "=;//", "\n", "y;", "\n"],
+        ["ÜberSee", " HTTPServer"],
+        ONE_WORD,
+        ["“no”", "。", "Aa", "。"],
     ),
     # Its third expression has the Latin letters of ASCII among its marks, and so parts them from others.
     "deepseek-llm": (
