@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from lanelink.lowering.emulator import barrier_instructions as barriers
 from lanelink.lowering.emulator import conversions, data, float_math, floats, integer_math, integers
 from lanelink.lowering.emulator import memory_instructions as memory
 from lanelink.lowering.emulator import tensor_instructions as tensor
@@ -35,6 +36,7 @@ _ALONE: dict[str, Handler] = {
     **conversions.TABLE,
     **data.TABLE,
     **memory.TABLE,
+    **barriers.TABLE,
     **warp.TABLE,
     **tensor.TABLE,
 }

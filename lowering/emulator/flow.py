@@ -40,7 +40,15 @@ class Block:
 
 
 _STRONG_LOADS = frozenset({"volatile", "relaxed", "acquire", "mmio"})
+_LOOKS = frozenset({"try_wait", "test_wait"})
 _CHANGING = frozenset({"st", "atom", "red", "cp"})
+
+
+def _looks(instruction: Instruction) -> bool:
+    """Whether an instruction reads what another thread may write meanwhile."""
+    if instruction.opcode == "ld":
+        return not _STRONG_LOADS.isdisjoint(instruction.modifiers)
+    return instruction.opcode == "mbarrier" and not _LOOKS.isdisjoint(instruction.modifiers)
 
 
 def polls(block: Block, body: Body, carried: int) -> bool:
@@ -51,7 +59,7 @@ def polls(block: Block, body: Body, carried: int) -> bool:
     if block.ending != "branch" or block.targets != (block.index,) or carried:
         return False
     inside = body.instructions[block.first : block.last]
-    reads = any(i.opcode == "ld" and not _STRONG_LOADS.isdisjoint(i.modifiers) for i in inside)
+    reads = any(_looks(i) for i in inside)
     return reads and all(i.opcode not in _CHANGING for i in inside)
 
 

@@ -1,5 +1,6 @@
 """Loads, stores, atomics, fences and copies (PTX ISA 9.7.9 and 9.7.13): calls of the chunk's memory."""
 
+from lanelink.lowering.emulator.barrier_instructions import copy_bulk
 from lanelink.lowering.emulator.emitter import Emitter
 from lanelink.lowering.emulator.modifiers import Handler, Modifiers
 from lanelink.lowering.emulator.ptx import Address, Immediate, Instruction, Name, Operand, Vector
@@ -140,9 +141,10 @@ def fence(e: Emitter, i: Instruction) -> None:
         known = {("gl",), ("cta",), ("sys",)}
     else:
         known = {(*order, scope) for order in ((), ("sc",), ("acq_rel",)) for scope in ("cta", "gpu", "sys", "cluster")}
+    known.add(("mbarrier_init", "release", "cluster"))
     if i.modifiers not in known or i.operands:
         raise e.error(f"expected an instruction that the emulator knows, got {i.text}")
-    if "cta" not in i.modifiers:
+    if "cta" not in i.modifiers and "mbarrier_init" not in i.modifiers:
         e.emit(f"X.fence({e.mask}, {e.at})")
 
 
@@ -155,6 +157,9 @@ def prefetch(e: Emitter, i: Instruction) -> None:
 
 def copy_async(e: Emitter, i: Instruction) -> None:
     """cp.async and what its groups are waited for by."""
+    if "bulk" in i.modifiers:
+        copy_bulk(e, i)
+        return
     match i.modifiers, i.operands:
         case ("async", "commit_group"), ():
             e.emit(f"X.end_copies({e.mask})")

@@ -2,11 +2,12 @@
 order.
 
 What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles
-and votes order no memory); and between blocks an atomic that reads what another wrote, for what fences (membar.gl or
+and votes order no memory); and between threads an atomic that reads what another wrote, for what fences (membar.gl or
 wider, or a releasing atomic) had covered before that other: those of its own thread, with what its warp did before a
-barrier of the warp, and those of its block before a barrier; or an acquiring load in its place. Acquiring needs no
-fence of its own here, as the pattern of the last block to arrive is often written without one. Strong accesses
-(atomics, volatile, relaxed and the like) do not race with each other.
+barrier of the warp, and those of its block before a barrier; or an acquiring load in its place. An arrival at a barrier
+in shared memory releases, and who sees its phase over acquires. Acquiring needs no fence of its own here, as the
+pattern of the last block to arrive is often written without one. Strong accesses (atomics, volatile, relaxed and the
+like) do not race with each other.
 
 A kernel that has griddepcontrol.wait may start before the launch ahead of it has ended: until a thread has waited, it
 may not read what that launch wrote, nor write what it read or wrote.
@@ -105,6 +106,7 @@ class Races:
     def begin_chunk(self, memory: "Memory") -> None:
         """Blocks of another chunk have shared memory of their own."""
         self._shared = None
+        self._locations = {place: view for place, view in self._locations.items() if place >= 0}
 
     # Orderings
 
@@ -206,11 +208,9 @@ class Races:
     def atomic(self, memory: "Memory", places: "Places", size: int, at: int, order: str) -> None:
         """Check atomics against plain accesses; then acquire from, and release to, each place in turn."""
         self.write(memory, places, size, at, strong=True)
-        if places.memory is not memory.arena.bytes:
-            return
         now = self._now(memory, places)
         for place, (thread, warp, block, epoch, warp_epoch) in zip(
-            places.offsets.ravel().tolist(), now.each(), strict=True
+            self._names(memory, places).tolist(), now.each(), strict=True
         ):
             if order in ("release", "acq_rel"):
                 self._fenced[thread] = epoch
@@ -228,12 +228,16 @@ class Races:
 
     def acquire(self, memory: "Memory", places: "Places") -> None:
         """A load that acquires: what atomics had released to the place comes before what its thread does next."""
-        if places.memory is not memory.arena.bytes:
-            return
         now = self._now(memory, places)
-        offsets = np.broadcast_to(places.offsets.ravel(), now.thread.shape)
+        offsets = np.broadcast_to(self._names(memory, places), now.thread.shape)
         for place, thread, block in zip(offsets.tolist(), now.thread.tolist(), now.block.tolist(), strict=True):
             self._acquired(place, thread, block)
+
+    @staticmethod
+    def _names(memory: "Memory", places: "Places") -> Array:
+        """Places as one number each: offsets in global memory, and below zero those in the chunk's shared memory."""
+        offsets = places.offsets.ravel()
+        return offsets if places.memory is memory.arena.bytes else ~offsets
 
     def _acquired(self, place: int, thread: int, block: int) -> _View | None:
         """Puts what was released to a place before a thread that reads it; that."""

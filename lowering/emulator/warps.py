@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lanelink.lowering.emulator.copies import CopyingMemory
+from lanelink.lowering.emulator.barriers import BarrierMemory
 from lanelink.lowering.emulator.types import Array
 
 _U32 = np.uint32
@@ -32,7 +32,7 @@ def _sources(mode: str, b: int, c: int) -> tuple[Array, Array]:
     return np.where(inside, source, lane), inside
 
 
-class Warps(CopyingMemory):
+class Warps(BarrierMemory):
     """A chunk's warps, over its memory."""
 
     def prepare_warps(self) -> None:
