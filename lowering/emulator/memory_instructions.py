@@ -140,8 +140,8 @@ def fence(e: Emitter, i: Instruction) -> None:
     if i.opcode == "membar":
         known = {("gl",), ("cta",), ("sys",)}
     else:
-        scopes = ("cta", "gpu", "sys", "cluster")
-        known = {(*order, scope) for order in ((), ("sc",), ("acq_rel",), ("mbarrier_init", "release")) for scope in scopes}
+        orders = ((), ("sc",), ("acq_rel",), ("mbarrier_init", "release"))
+        known = {(*order, scope) for order in orders for scope in ("cta", "gpu", "sys", "cluster")}
     if i.modifiers not in known or i.operands:
         raise e.error(f"expected an instruction that the emulator knows, got {i.text}")
     if "cta" not in i.modifiers and "mbarrier_init" not in i.modifiers:
