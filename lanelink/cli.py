@@ -17,7 +17,6 @@ from typing import cast
 from tqdm import tqdm
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
@@ -41,6 +40,7 @@ from lanelink.lowering.runtime.generation import generate_batch
 from lanelink.lowering.runtime.phases import Phases
 from lanelink.lowering.script.standalone import count_of, numbers
 from lanelink.pipeline import Schedule, lowered_form
+from lanelink.places import PlacingParser
 from lanelink.quotes import check_quotes
 from lanelink.verify import verify_module
 from lanelink.write import check_place, write_whole
@@ -171,21 +171,24 @@ def read_module(path: Path) -> ModuleOp:
         ctx.register_dialect(name, dialect)
     text = path.read_text(encoding="utf-8")
     check_quotes(text, str(path))
-    module = Parser(ctx, text, str(path)).parse_module()
-    verify_module(module)
-    _check_level(module, path)
+    parser = PlacingParser(ctx, text, str(path))
+    module = parser.parse_module()
+    with parser.places(module):
+        verify_module(module)
+        _check_level(module, path)
     return module
 
 
 def _check_level(module: ModuleOp, path: Path) -> None:
-    """InputError naming the file where a module holds no step of tensors."""
+    """InputError naming the file where a module holds no step of tensors; VerifyException where it is a wrong one."""
     found = lowered_form(module)
     if found is not None:
         raise InputError(f"{path}: expected a step of tensors, as `lanelink import` writes it, got {found}")
     try:
-        step_function(module)
+        func = step_function(module)
     except VerifyException as error:
         raise InputError(f"{path}: {error}") from None
+    step_io(func)
 
 
 def _bench(options: argparse.Namespace) -> None:

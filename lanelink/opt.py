@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from io import BytesIO, StringIO
+from contextlib import AbstractContextManager, nullcontext
+from io import StringIO
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +22,7 @@ from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.importer import open_checkpoint
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.lowering.script.standalone import number
+from lanelink.places import PlacingParser
 from lanelink.quotes import check_quotes
 from lanelink.validate import ValidatedPipeline
 from lanelink.verify import verify_module
@@ -33,6 +34,8 @@ class OptMain(xDSLOptMain):
 
     _held: StringIO | None = None
     _modules: list[ModuleOp]
+    _places: AbstractContextManager[None]
+    """Tells the places of the chunk that was parsed last."""
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
@@ -81,20 +84,26 @@ class OptMain(xDSLOptMain):
         return self._held
 
     def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
-        if parse_spec(self.args.frontend or file_extension).name == MLIRFrontend.name:
-            data = chunk.read()
-            chunk = BytesIO(data)
-            # Bytes that are no text are the parser's to refuse. The driver adds the chunk's line to what is raised.
-            with suppress(UnicodeDecodeError):
-                check_quotes(data.decode(), self.get_input_name())
-        return super().parse_chunk(chunk, file_extension, start_offset)
+        frontend = parse_spec(self.args.frontend or file_extension)
+        if frontend.name != MLIRFrontend.name:
+            self._places = nullcontext()
+            return super().parse_chunk(chunk, file_extension, start_offset)
+        MLIRFrontend.from_spec(frontend)  # refuses options that it does not know
+        text = chunk.read().decode()
+        # The driver adds the chunk's line to what is raised.
+        check_quotes(text, self.get_input_name())
+        parser = PlacingParser(self.ctx, text, self.get_input_name())
+        module = parser.parse_module(not self.args.no_implicit_module)
+        self._places = parser.places(module, start_offset)
+        return module
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        if not self.args.disable_verify:
-            verify_module(prog)
-        super().apply_passes(prog)
-        if not self.args.disable_verify:
-            verify_module(prog)
+        with self._places:
+            if not self.args.disable_verify:
+                verify_module(prog)
+            super().apply_passes(prog)
+            if not self.args.disable_verify:
+                verify_module(prog)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         self._modules.append(prog)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.launch.accesses import root
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.buffers import ConstantOp
@@ -24,7 +24,7 @@ LIFTED = "launch.lifted"
 def launches(func: FuncOp) -> list[Launch]:
     """The launches of a linked step, in order; compound ones as one. A step is of one block."""
     if len(func.body.blocks) != 1:
-        raise VerifyException(f"step @{func.sym_name.data}: expected one block, got {len(func.body.blocks)}")
+        raise OpFault(func, f"step @{func.sym_name.data}: expected one block, got {len(func.body.blocks)}")
     return [op for op in func.body.block.ops if isinstance(op, Launch)]
 
 
@@ -61,9 +61,9 @@ def _verify_written(launch: Launch, read: set[SSAValue]) -> None:
     for value in launch.writes():
         held = root(value)
         if isinstance(held.owner, ConstantOp):
-            raise VerifyException(f"{launch.name}: expected buffers to write, got the constant {held.owner.source}")
+            raise OpFault(launch, f"{launch.name}: expected buffers to write, got the constant {held.owner.source}")
         if held in read:
-            raise VerifyException(f"{launch.name}: expected to write other buffers than it reads, got one as both")
+            raise OpFault(launch, f"{launch.name}: expected to write other buffers than it reads, got one as both")
 
 
 def _own_reads(launch: Launch) -> Iterator[SSAValue]:
@@ -83,12 +83,12 @@ def verify_covers(func: FuncOp) -> None:
     lifted = func.attributes.get(LIFTED)
     where = f"step @{func.sym_name.data}"
     if not isinstance(lifted, IntegerAttr):
-        raise VerifyException(f"{where}: expected the integer attribute {LIFTED}, got {lifted}")
+        raise OpFault(func, f"{where}: expected the integer attribute {LIFTED}, got {lifted}")
     count = Counter(n for launch in launches(func) for n in launch.covered())
     expected = range(lifted.value.data)
     if missing := [n for n in expected if not count[n]]:
-        raise VerifyException(f"{where}: expected each lifted op covered by one launch, got none for {missing[:8]}")
+        raise OpFault(func, f"{where}: expected each lifted op covered by one launch, got none for {missing[:8]}")
     if repeated := [n for n, times in count.items() if times > 1]:
-        raise VerifyException(f"{where}: expected each lifted op covered by one launch, got several for {repeated[:8]}")
+        raise OpFault(func, f"{where}: expected each lifted op covered by one launch, got several for {repeated[:8]}")
     if unknown := [n for n in count if n not in expected]:
-        raise VerifyException(f"{where}: expected covers below {lifted.value.data}, got {unknown[:8]}")
+        raise OpFault(func, f"{where}: expected covers below {lifted.value.data}, got {unknown[:8]}")

@@ -28,6 +28,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.tgraph.attributes import static_shape
 from lanelink.dialects.tgraph.lifted import INDEX
 
@@ -87,26 +88,28 @@ def step_io(func: FuncOp) -> StepIo:
     where = f"step @{func.sym_name.data}"
     tokens, positions = _marked(func.arg_attrs, TOKEN), _marked(func.arg_attrs, POSITION)
     if len(tokens) != 1 or len(positions) > 1:
-        raise VerifyException(
-            f"{where}: expected one {TOKEN} argument and at most one {POSITION}, got {len(tokens)} and {len(positions)}"
+        raise OpFault(
+            func,
+            f"{where}: expected one {TOKEN} argument and at most one {POSITION}, "
+            f"got {len(tokens)} and {len(positions)}",
         )
     sequences = _check_indices(func, where, tokens[0], positions)
     logits = _marked(func.res_attrs, LOGITS)
     if len(logits) > 1:
-        raise VerifyException(f"{where}: expected at most one {LOGITS} result, got {len(logits)}")
+        raise OpFault(func, f"{where}: expected at most one {LOGITS} result, got {len(logits)}")
     states: dict[int, str] = {}
     for k, attrs in _dicts(func.arg_attrs):
         name = attrs.data.get(STATE)
         if name is None:
             continue
         if not isinstance(name, StringAttr) or name.data in states.values():
-            raise VerifyException(f"{where} argument {k}: expected {STATE} to be a name of its own, got {name}")
+            raise OpFault(func, f"{where} argument {k}: expected {STATE} to be a name of its own, got {name}")
         if not name.data.isascii():
             # xDSL would read it back from text as bytes.
-            raise VerifyException(f"{where} argument {k}: expected {STATE} to be a name in ASCII, got {name.data!r}")
+            raise OpFault(func, f"{where} argument {k}: expected {STATE} to be a name in ASCII, got {name.data!r}")
         if sequences > 1 and (state_sequence(name.data) or 0) >= sequences:
-            raise VerifyException(
-                f"{where} argument {k}: expected {STATE} of a sequence below {sequences}, got '{name.data}'"
+            raise OpFault(
+                func, f"{where} argument {k}: expected {STATE} of a sequence below {sequences}, got '{name.data}'"
             )
         states[k] = name.data
     return StepIo(
@@ -124,12 +127,12 @@ def _check_indices(func: FuncOp, where: str, token: int, positions: list[int]) -
     inputs = func.function_type.inputs.data
     shape = static_shape(inputs[token], i32)
     if shape is None or len(shape) != 1:
-        raise VerifyException(f"{where} argument {token}: expected {TOKEN} to be tensor<Nxi32>, got {inputs[token]}")
+        raise OpFault(func, f"{where} argument {token}: expected {TOKEN} to be tensor<Nxi32>, got {inputs[token]}")
     sequences = 1
     for k in positions:
         if inputs[k] not in (INDEX, inputs[token]):
             batch = "" if inputs[token] == INDEX else f" or {inputs[token]}, one a token"
-            raise VerifyException(f"{where} argument {k}: expected {POSITION} to be {INDEX}{batch}, got {inputs[k]}")
+            raise OpFault(func, f"{where} argument {k}: expected {POSITION} to be {INDEX}{batch}, got {inputs[k]}")
         sequences = 1 if inputs[k] == INDEX else shape[0]
     return sequences
 
@@ -143,14 +146,14 @@ def _carries(func: FuncOp, where: str, states: dict[int, str]) -> dict[int, int]
             continue
         n = target.value.data if isinstance(target, IntegerAttr) else -1
         if not 0 <= n < len(inputs) or n in carries.values():
-            raise VerifyException(f"{where} result {k}: expected {CARRY} to name an argument of its own, got {target}")
+            raise OpFault(func, f"{where} result {k}: expected {CARRY} to name an argument of its own, got {target}")
         if inputs[n] != outputs[k]:
-            raise VerifyException(
-                f"{where} result {k}: expected {inputs[n]}, the type of argument {n} it becomes, got {outputs[k]}"
+            raise OpFault(
+                func, f"{where} result {k}: expected {inputs[n]}, the type of argument {n} it becomes, got {outputs[k]}"
             )
         carries[k] = n
     if missing := sorted(set(states) - set(carries.values())):
-        raise VerifyException(f"{where}: expected each state among the results, got none for '{states[missing[0]]}'")
+        raise OpFault(func, f"{where}: expected each state among the results, got none for '{states[missing[0]]}'")
     return carries
 
 
@@ -162,16 +165,14 @@ def verify_arguments(func: FuncOp) -> None:
         if k not in known:
             reader = next((use.operation for use in argument.uses), func)
             message = f"step @{func.sym_name.data} argument {k}: expected {TOKEN}, {POSITION} or {STATE}"
-            raise VerifyException(located(reader, f"{message}, got {argument.type} without any"))
+            raise OpFault(reader, located(reader, f"{message}, got {argument.type} without any"))
 
 
 def step_return(func: FuncOp) -> ReturnOp:
     """The return of a step."""
     last = func.body.block.last_op
     if not isinstance(last, ReturnOp):
-        raise VerifyException(
-            f"step @{func.sym_name.data}: expected a func.return at its end, got {last and last.name}"
-        )
+        raise OpFault(func, f"step @{func.sym_name.data}: expected a func.return at its end, got {last and last.name}")
     return last
 
 
@@ -192,7 +193,7 @@ def _dominates(block: Block, seen: set[SSAValue]) -> None:
     for op in block.ops:
         for k, operand in enumerate(op.operands):
             if operand not in own:
-                raise VerifyException(f"{op.name}: operand {k} ({_name(operand)}) does not dominate its use")
+                raise OpFault(op, f"{op.name}: operand {k} ({_name(operand)}) does not dominate its use")
         # An isolated region sees nothing outside; the set handed on is copied, which would make the walk quadratic.
         visible = set[SSAValue]() if op.has_trait(IsolatedFromAbove) else own
         for region in op.regions:

@@ -160,7 +160,7 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_measured(
         return report()
 
     monkeypatch.setattr("lanelink.cli.bench", measure)
-    for place, reason in ((tmp_path / "none" / "page.html", "No such file"), (tmp_path, "Is a directory")):
+    for place, reason in ((tmp_path / "none" / "page.html", "expected a folder"), (tmp_path, "expected the name of a")):
         assert main(["bench", "qwen3-8b", "--html", str(place)]) == 1
         assert f"lanelink: {place}: {reason}" in capsys.readouterr().err
     assert not measured and list(tmp_path.iterdir()) == []

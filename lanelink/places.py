@@ -1,0 +1,68 @@
+"""Reading MLIR text with the place of each op kept, so that a verifier's fault is told with its file, line and column.
+
+xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of the text itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.lexer import Span
+
+from lanelink.dialects.fault import OpFault
+
+
+class PlacingParser(Parser):
+    """xDSL's parser, which also remembers where each op's text begins."""
+
+    _starts: dict[Operation, int]
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        self._starts = {}
+        return super().parse_module(allow_implicit_module)
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        self._starts[op] = start
+        return op
+
+    @contextmanager
+    def places(self, module: ModuleOp, line_offset: int = 0) -> Generator[None, None, None]:
+        """
+        Puts `FILE:LINE:COLUMN: ` and the op's name before what a VerifyException says of an op that was parsed.
+
+        `line_offset` are the lines of the file before the parsed text. What is raised of other ops stays as it is.
+        """
+        try:
+            yield
+        except VerifyException as error:
+            op = error.op if isinstance(error, OpFault) else _first_fault(module)
+            start = None if op is None else self._starts.get(op)
+            if op is not None and start is not None:
+                place = Span(start, start + 1, self.lexer.input, line_offset).get_location()
+                reason = str(error)
+                error.args = (f"{place}: {reason if op.name in reason else f'{op.name}: {reason}'}",)
+            raise
+
+
+def _first_fault(op: Operation) -> Operation | None:
+    """The op whose own verifier fails first, in the order in which xDSL asks them: parts before what holds them."""
+    for region in op.regions:
+        for block in region.blocks:
+            for part in block.ops:
+                if (found := _first_fault(part)) is not None:
+                    return found
+    try:
+        op.verify(verify_nested_ops=False)
+    except VerifyException:
+        return op
+    return None
+
+
+__all__ = ["PlacingParser"]
