@@ -41,13 +41,6 @@ BESIDE = 2
 ALIGN = 256
 """Bytes that what lies in a stage begins at a multiple of."""
 
-ARCHITECTURE = "compute_80"
-"""The oldest, which every device that runs a plan runs too: these launches follow one another."""
-
-ANY_CHIP = Chip("any", (8, 0), 1, 48)
-"""What the choice of these calls asks of a chip: nothing."""
-
-
 def staged(longest_row: int) -> int:
     """The most bytes of device memory that a repacker of such rows holds."""
     return (READERS + BESIDE) * max(CHUNK, longest_row)
@@ -94,7 +87,9 @@ class Repacker:
         self._turn = 0
         self._pending: deque[_Part | _Stage] = deque()
         self._functions: dict[str, Handle] = {}
-        self._ptx = committed_ptx(MODULE, ARCHITECTURE)
+        # The choice of these calls asks nothing more of a chip.
+        self._chip = Chip(facts.name, facts.capability, 1, facts.shared // 1024)
+        self._ptx = committed_ptx(MODULE, self._chip.architecture)
         check_ptx(self._ptx, facts)
         self._stream = self._own(api.stream(), api.close_stream)
         self._readers = ThreadPoolExecutor(readers, "lanelink-reader")
@@ -118,7 +113,7 @@ class Repacker:
             def send(host: int, device: int, first: int = first, count: int = count) -> None:
                 self._api.upload_async(device, host, count * row_bytes, self._stream)
                 spec = RepackSpec(format, Address(device), Address(target), first, count, rows, cols)
-                self._launch(repack(spec, ANY_CHIP))
+                self._launch(repack(spec, self._chip))
 
             self._put(file[first * row_bytes : (first + count) * row_bytes], send)
 

@@ -85,3 +85,24 @@ def test_a_fault_gives_everything_back(fake_cuda: Any) -> None:
         with pytest.raises(CudaError, match="copy 96 bytes to the device"), Repacker(api, api.facts(), 32) as repacker:
             repacker.plain(target, np.arange(96, dtype=np.uint8))
         assert fake_cuda.allocations == {target}
+
+
+@pytest.mark.parametrize(("capability", "target"), [((8, 0), "sm_80"), ((8, 9), "sm_80"), ((9, 0), "sm_90")])
+def test_kernels_are_of_the_devices_architecture(fake_cuda: Any, capability: tuple[int, int], target: str) -> None:
+    for name, value in zip(("MAJOR", "MINOR"), capability, strict=True):
+        fake_cuda.attributes[f"COMPUTE_CAPABILITY_{name}"] = value
+    loaded: list[str] = []
+    load = fake_cuda.emulator.load
+
+    def note(text: str) -> Any:
+        loaded.append(next(line for line in text.splitlines() if line.startswith(".target")))
+        return load(text)
+
+    fake_cuda.emulator.load = note
+    file = formats.encode(Format.Q8_0, np.random.default_rng(3).standard_normal((2, 32)).astype(np.float32)).reshape(-1)
+    api = CudaApi(0, fake_cuda)
+    with api.current():
+        address = api.alloc(plane_layout(Format.Q8_0, 2, 32).total_bytes)
+        with Repacker(api, api.facts(), 34) as repacker:
+            repacker.rows(address, PlanesAttr(Format.Q8_0, 2, 32), file)
+    assert loaded == [f".target {target}"]
