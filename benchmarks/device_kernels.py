@@ -1,9 +1,9 @@
-"""Every kernel on a GPU: right against its meaning over all cases, then timed at the shapes of an 8B decoder.
+"""Every kernel on a GPU: right against its meaning over all cases; then attention alone, timed at several positions.
 
-    python benchmarks/device_kernels.py [--cases | --family NAME | --sanitize] [--step N] [--attention] [--match WORD]
+    python benchmarks/device_kernels.py [--cases | --family NAME | --sanitize] [--attention] [--match WORD]
 
-Times are of graphs whose launches each read fresh weights, with programmatic dependent launch; GB/s counts the bytes
-of weights alone.
+Times are of graphs whose launches each read tables of their own, with programmatic dependent launch; GB/s counts the
+keys and values that are read. Whole steps, kind by kind of launch, are `lanelink bench --profile`.
 """
 
 from __future__ import annotations
@@ -12,39 +12,20 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from device import Device
 
-from lanelink.dialects.formats import Format
-from lanelink.lowering.activations import ActivationLayout
 from lanelink.lowering.cases.attention import scheduled
 from lanelink.lowering.cases.case import Case
 from lanelink.lowering.cases.lists import FAMILIES
-from lanelink.lowering.functions import Activation
-from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.selection.attention_specs import AttentionSpec
-from lanelink.lowering.selection.calls import I32, Address, KernelCall, ScratchKind, SelectionError
+from lanelink.lowering.selection.calls import Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.select import select
-from lanelink.lowering.selection.specs import (
-    Advance,
-    ArgMaxSpec,
-    GatherSpec,
-    GemvPart,
-    GemvSpec,
-    GluSpec,
-    HeadNorm,
-    Norm,
-    Quantized,
-    RopeFold,
-    Rotation,
-    Rows,
-    Turn,
-)
-from lanelink.lowering.selection.union import Spec
+from lanelink.lowering.selection.specs import Rows
 
 
 def run_case(device: Device, case: Case) -> tuple[float, bool]:
@@ -92,180 +73,6 @@ def check_cases(device: Device, match: str, cases: Iterable[Case]) -> int:
         print(f"{kind:10} worst error / tolerance {worst:.3f}  ({name})")
     print(f"{count} cases, {wrong} wrong, {time.time() - start:.1f} s")
     return wrong
-
-
-@dataclass(frozen=True)
-class Decoder:
-    """A dense decoder's shapes."""
-
-    hidden: int = 4096
-    heads: int = 32
-    kv_heads: int = 8
-    hd: int = 128
-    ff: int = 12288
-    vocabulary: int = 151936
-    layers: int = 36
-    context: int = 1024
-
-
-class Weights:
-    """Random planes of a format, one buffer a name, made by copying one host buffer of each shape."""
-
-    def __init__(self, device: Device, format: Format) -> None:
-        self.device = device
-        self.format = format
-        self.bytes = 0
-        self._first: dict[tuple[int, int], int] = {}
-        self._rng = np.random.default_rng(1)
-
-    def __call__(self, name: str, n: int, k: int) -> Address:
-        layout = plane_layout(self.format, n, k)
-        self.bytes += layout.total_bytes
-        if (n, k) not in self._first:
-            self._first[n, k] = self.device.put(name, self._planes(n, k))
-        else:
-            self.device.copy(name, self._first[n, k], layout.total_bytes)
-        return Address(name)
-
-    def _planes(self, n: int, k: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-        """Values of about k**-0.5: a few rows of random ones, repeated."""
-        layout = plane_layout(self.format, n, k)
-        some = min(n, 512)
-        if self.format is Format.Q8_0:
-            quants = self._rng.integers(-127, 128, (some, k), dtype=np.int8)
-            scales = (self._rng.random((some, k // 32)) * 0.02 / 127 * 64 * k**-0.5).astype(np.float16)
-            out = np.zeros(layout.total_bytes, np.uint8)
-            out[: n * k] = np.resize(quants.view(np.uint8), n * k)
-            out[layout.scales_offset :] = np.resize(
-                scales.view(np.uint8).reshape(-1), layout.total_bytes - layout.scales_offset
-            )
-            return out
-        values = (self._rng.standard_normal((some, k)) * k**-0.5).astype(np.float32)
-        halves = (values.view(np.uint32) >> 16).astype(np.uint16)
-        return np.resize(halves.view(np.uint8).reshape(-1), layout.total_bytes)
-
-
-def activation(device: Device, name: str, cols: int, planes: int) -> Rows | Quantized:
-    """A buffer for one row of activations, quantized or f32, holding random values."""
-    rng = np.random.default_rng(len(name))
-    if planes == 0:
-        device.put(name, rng.standard_normal(cols).astype(np.float32))
-        return Rows(Address(name), cols)
-    layout = ActivationLayout(1, cols, planes)
-    data = rng.integers(0, 256, layout.total_bytes, dtype=np.uint8)
-    data[layout.scales_offset :] = np.full(cols // 32, 0.01, np.float32).view(np.uint8)
-    device.put(name, data)
-    return Quantized(Address(name), planes)
-
-
-def result(device: Device, name: str, cols: int) -> Rows:
-    """A buffer for one f32 row."""
-    device.alloc(name, 4 * cols, fill=0)
-    return Rows(Address(name), cols)
-
-
-def step_specs(device: Device, d: Decoder, format: Format, planes: int) -> tuple[list[Spec], Weights]:
-    """The launches of one decoding step: gather and norm; five a layer; vocabulary and arg-max."""
-    w = Weights(device, format)
-    rng = np.random.default_rng(3)
-    for name, at in (("token", 17), ("position", 500), ("next", 0)):
-        device.put(name, np.array([at], np.int32))
-    for name, width in (("ones", d.hidden), ("head_ones", d.hd)):
-        device.put(name, np.ones(width, np.float32))
-    angles = rng.random((d.context, d.hd // 2)).astype(np.float32)
-    device.put("cos", np.cos(angles))
-    device.put("sin", np.sin(angles))
-    rotation = Rotation(Address("cos"), Address("sin"), Address("position"), d.hd, d.hd // 2)
-    q_width, kv_width = d.heads * d.hd, d.kv_heads * d.hd
-    x = activation(device, "x", d.hidden, planes)
-    attended, glued = activation(device, "attended", q_width, planes), activation(device, "glued", d.ff, planes)
-    residual, q = result(device, "residual", d.hidden), result(device, "q", q_width)
-    logits = result(device, "logits", d.vocabulary)
-
-    def stored(to: Rows | Quantized) -> tuple[Rows | None, Quantized | None]:
-        return (to, None) if isinstance(to, Rows) else (None, to)
-
-    def norm_to(add: bool) -> Norm:
-        y, quantized = stored(x)
-        kept = (residual, residual) if add else (None, None)
-        return Norm(1e-6, Address("ones"), kept[0], kept[1], y=y, quantized=quantized)
-
-    table = w("table", d.vocabulary, d.hidden)
-    specs: list[Spec] = [
-        GatherSpec(table, format, d.vocabulary, d.hidden, Address("token"), 1, residual, then=norm_to(False))
-    ]
-    for i in range(d.layers):
-        for name in ("keys", "values"):
-            device.put(f"{name}{i}", rng.standard_normal((d.context, kv_width)).astype(np.float32))
-        keys = Rows(Address(f"keys{i}"), kv_width, Address("position"))
-        values = Rows(Address(f"values{i}"), kv_width, Address("position"))
-        projections = (
-            GemvPart(w(f"wq{i}", q_width, d.hidden), q_width, q),
-            GemvPart(w(f"wk{i}", kv_width, d.hidden), kv_width, keys),
-            GemvPart(w(f"wv{i}", kv_width, d.hidden), kv_width, values),
-        )
-        turn = Turn(HeadNorm(Address("head_ones"), 1e-6))
-        specs.append(GemvSpec(x, format, d.hidden, 1, projections, RopeFold(rotation, (turn, turn, None))))
-        y, quantized = stored(attended)
-        attention = AttentionSpec(
-            *(q, replace(keys, row=0), replace(values, row=0), Address("position"), d.heads, d.kv_heads),
-            *(d.hd, d.hd, d.context, 1, d.hd**-0.5),
-            y=y,
-            quantized=quantized,
-            early=True,
-        )
-        specs.append(scheduled(attention, device.chip.sms))
-        out = GemvPart(w(f"wo{i}", d.hidden, q_width), d.hidden, None)
-        specs.append(GemvSpec(attended, format, q_width, 1, (out,), norm_to(True)))
-        y, quantized = stored(glued)
-        pair = (w(f"gate{i}", d.ff, d.hidden), w(f"up{i}", d.ff, d.hidden))
-        specs.append(GluSpec(x, format, d.hidden, d.ff, 1, *pair, Activation.SILU, y=y, quantized=quantized))
-        down = GemvPart(w(f"down{i}", d.hidden, d.ff), d.hidden, None)
-        specs.append(GemvSpec(glued, format, d.ff, 1, (down,), norm_to(True)))
-    specs.append(GemvSpec(x, format, d.hidden, 1, (GemvPart(w("head", d.vocabulary, d.hidden), d.vocabulary, logits),)))
-    advance = Advance(Address("token"), Address("position"))
-    specs.append(ArgMaxSpec(logits, d.vocabulary, 1, Address("next"), advance))
-    return specs, w
-
-
-def time_step(device: Device, d: Decoder, format: Format, planes: int) -> None:
-    """Times a whole step as one graph, with and without overlap, and its launches kind by kind."""
-    specs, w = step_specs(device, d, format, planes)
-    calls = [select(s, device.chip) for s in specs]
-    device.scratch(calls)
-    words = f"{format.value} x {('f32', 'q8', 'q8x2')[planes]}"
-    read = w.bytes - plane_layout(format, d.vocabulary, d.hidden).total_bytes
-    for overlap in (False, True):
-        graph = device.graph(calls, overlap)
-        t = device.timed(lambda graph=graph: device.replay(graph))
-        print(
-            f"step {words:12} {'overlapped' if overlap else 'plain':10} {t.median:9.1f} µs  {1e6 / t.median:7.1f} /s  "
-            f"{read / t.median / 1e3:7.0f} GB/s"
-        )
-    outputs = steps_agree(device, calls)
-    print(f"step {words:12} overlapped and plain give {'the same' if outputs else 'DIFFERENT'} bytes")
-    for name, kind in kinds_of(calls).items():
-        graph = device.graph(kind, overlap=True)
-        t = device.timed(lambda graph=graph: device.replay(graph))
-        each = t.median / len(kind)
-        size = sum(weight_bytes(specs[calls.index(c)], format) for c in kind) / len(kind)
-        print(f"  {name:44} x{len(kind):3} {each:8.2f} µs  {size / each / 1e3:7.0f} GB/s")
-    device.free()
-
-
-def steps_agree(device: Device, calls: list[KernelCall]) -> bool:
-    """Whether three steps overlapped leave the same logits, residual and tables as three that are not."""
-    outputs: list[bytes] = []
-    for overlap in (False, True):
-        for name, at in (("token", 17), ("position", 500)):
-            device.put(name, np.array([at], np.int32))
-        graph = device.graph(calls, overlap)
-        for _ in range(3):
-            device.replay(graph)
-        device.synchronize()
-        sizes = (("logits", 400_000), ("residual", 4096), ("keys3", 2_000_000), ("token", 4), ("position", 4))
-        outputs.append(b"".join(device.read(n, s).tobytes() for n, s in sizes))
-    return outputs[0] == outputs[1]
 
 
 @dataclass(frozen=True)
@@ -331,34 +138,6 @@ def time_attention(device: Device, layers: int = 36, length: int = 4096) -> None
         device.free()
 
 
-def kinds_of(calls: list[KernelCall]) -> dict[str, list[KernelCall]]:
-    """Calls of one entry, grid and sizes, together."""
-    kinds: dict[str, list[KernelCall]] = {}
-    for c in calls:
-        width = [a.value for a in c.arguments if isinstance(a, I32)][1]
-        kinds.setdefault(f"{c.entry} {width} grid {c.grid[0]}x{c.grid[1]}", []).append(c)
-    return kinds
-
-
-def weight_bytes(spec: Spec, format: Format) -> int:
-    """Bytes of the weights that a launch reads."""
-    match spec:
-        case GemvSpec():
-            return sum(plane_layout(format, p.n, spec.k).total_bytes for p in spec.parts)
-        case GluSpec():
-            return 2 * plane_layout(format, spec.n, spec.k).total_bytes
-        case _:
-            return 0
-
-
-def runs() -> Iterator[tuple[Format, int]]:
-    """The forms of product that are timed."""
-    yield Format.Q8_0, 1
-    yield Format.BF16, 0
-    yield Format.Q8_0, 2
-    yield Format.Q8_0, 0
-
-
 def check_families(match: str, jobs: int) -> int:
     """
     Checks the cases of every family, each in a process of its own, `jobs` at a time; 1 where any are wrong. More than
@@ -396,14 +175,12 @@ def main() -> int:
     parser.add_argument("--family", choices=FAMILIES, help="check the cases of one family")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="families that --cases checks at a time")
     parser.add_argument("--sanitize", action="store_true", help="check the small cases under compute-sanitizer")
-    parser.add_argument("--step", type=int, default=0, help="time this many forms of a decoding step")
     parser.add_argument("--attention", action="store_true", help="time attention alone")
     parser.add_argument("--match", default="", help="only cases whose name has this")
-    parser.add_argument("--layers", type=int, default=36)
     options = parser.parse_args()
     if options.sanitize:
         return sanitize(options.match)
-    every = not (options.cases or options.family or options.step or options.attention)
+    every = not (options.cases or options.family or options.attention)
     wrong = check_families(options.match, options.jobs) if every or options.cases else 0
     device = Device()
     print(device.chip)
@@ -412,8 +189,6 @@ def main() -> int:
     device.free()
     if every or options.attention:
         time_attention(device)
-    for format, planes in list(runs())[: 4 if every else options.step]:
-        time_step(device, Decoder(layers=options.layers), format, planes)
     return 1 if wrong else 0
 
 

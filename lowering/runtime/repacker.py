@@ -41,6 +41,7 @@ BESIDE = 2
 ALIGN = 256
 """Bytes that what lies in a stage begins at a multiple of."""
 
+
 def staged(longest_row: int) -> int:
     """The most bytes of device memory that a repacker of such rows holds."""
     return (READERS + BESIDE) * max(CHUNK, longest_row)
