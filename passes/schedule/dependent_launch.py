@@ -47,8 +47,9 @@ def starts_early(start: Start, sms: int) -> bool:
     return start.loads_first or blocks <= BLOCKS_AN_SM * sms
 
 
-def start_of(op: Launch) -> Start:
-    """What a launch does first, and how wide it is."""
+def start_of(op: Launch, settled: bool = False) -> Start:
+    """What a launch does first, and how wide it is; `settled`: it holds an attention, all of whose tables' older rows
+    may be read before the wait."""
     first = op
     while isinstance(first, CompoundLaunch):
         first = first.members()[0]
@@ -56,7 +57,7 @@ def start_of(op: Launch) -> Start:
     picked = isinstance(first, GatherOp)
     constants = any(isinstance(value.type, RowsType) for value in op.reads())
     # A delta rule sends for its state, which it alone reads: to the second-level cache, where nothing is read too soon.
-    loads_first = (constants and not picked) or isinstance(first, DeltaOp)
+    loads_first = (constants and not picked) or isinstance(first, DeltaOp) or settled
     return Start(loads_first, sum(_values(value) for value in set(op.writes())))
 
 
@@ -126,12 +127,12 @@ class ScheduleDependentLaunchPass(ModulePass):
         run = [each for each in launches(step_function(op)) if not isinstance(each, ViewOp)]
         written = Written()
         for k, each in enumerate(run):
-            each.dependent = UnitAttr() if k > 0 and starts_early(start_of(each), sms) else None
             attentions = [part for part in leaves(each) if isinstance(part, AttentionOp)]
-            settled = all(written.settles(part) for part in attentions)
+            settled = bool(attentions) and all(written.settles(part) for part in attentions)
             written.add(each)
             for part in attentions:
                 part.settled = UnitAttr() if settled else None
+            each.dependent = UnitAttr() if k > 0 and starts_early(start_of(each, settled), sms) else None
 
 
 __all__ = ["ScheduleDependentLaunchPass", "Start", "Written", "leaves", "start_of", "starts_early"]
