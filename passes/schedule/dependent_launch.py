@@ -130,9 +130,9 @@ class ScheduleDependentLaunchPass(ModulePass):
             attentions = [part for part in leaves(each) if isinstance(part, AttentionOp)]
             settled = bool(attentions) and all(written.settles(part) for part in attentions)
             written.add(each)
+            each.dependent = UnitAttr() if k > 0 and starts_early(start_of(each, settled), sms) else None
             for part in attentions:
                 part.settled = UnitAttr() if settled else None
-            each.dependent = UnitAttr() if k > 0 and starts_early(start_of(each, settled), sms) else None
 
 
 __all__ = ["ScheduleDependentLaunchPass", "Start", "Written", "leaves", "start_of", "starts_early"]

@@ -26,8 +26,12 @@ def test_what_waits_at_once_starts_early_where_it_is_narrow(start: Start, sms: i
     assert starts_early(start, sms) is early
 
 
-def test_all_of_a_decoding_step_but_its_first_launch_starts_early(decoder: Callable[..., ModuleOp]) -> None:
-    step = decoder(Numerics.INT8, layers=2)
+@pytest.mark.parametrize("context", [64, 32768])
+def test_all_of_a_decoding_step_but_its_first_launch_starts_early(
+    decoder: Callable[..., ModuleOp], context: int
+) -> None:
+    """Whatever the tables' rows, of which an attention that turns its heads writes one."""
+    step = decoder(Numerics.INT8, layers=2, context=context)
     marked = [op.dependent is not None for op in launches(step_function(lower(step, Level.SCHEDULED)))]
     assert marked == [False] + [True] * (len(marked) - 1)
     plain = lower(step, Level.SCHEDULED, Schedule(dependent_launch=False))
