@@ -34,6 +34,14 @@ USUAL_HEADS = (64, 128)
 as many positions."""
 
 
+FEW_HEADS = 4
+"""Heads that a block of those kernels takes of one row over a short table, where they halve: of eight, the step's own key would wait for
+one of their warps, and scores take as long again as those of four."""
+
+SHORT_TABLE = 2048
+"""Positions up to which it costs nothing that twice as many blocks read the same keys and values."""
+
+
 def is_few(rows: int, head_dim: int, value_dim: int) -> bool:
     """Whether a kernel of a few rows takes an attention whose 16-byte loads fit its values."""
     return rows <= FEW_ROWS and head_dim == value_dim and head_dim in USUAL_HEADS
@@ -73,13 +81,15 @@ def share_attention(a: Attention, sms: int) -> AttentionShare:
     How an attention is shared out over the blocks of a chip of `sms` multiprocessors.
 
     A block reads each key and value row once for all of its queries: as many heads of one key head as kernels hold that
-    divide the group, then as many rows of the step as there is room left for, but fewer where blocks would be too few
+    divide the group (half of them where more would make the chain of one row over a short table long), then as many rows of the step as there is room left for, but fewer where blocks would be too few
     to fill the chip, however the positions were split. Then splits that fill the chip once, at as many blocks on a
     multiprocessor as it holds: those without positions, of which the first steps have many, end at once.
     """
     most = most_queries(a)
     group = a.heads // a.kv_heads
     heads = max(d for d in range(1, most + 1) if group % d == 0)
+    if _runs_as_few(a) and a.rows == 1 and _span(a, 0) <= SHORT_TABLE and heads % 2 == 0 and heads > FEW_HEADS:
+        heads //= 2
     rows = min(a.rows, most // heads)
     while rows > 1 and blocks_of(a, heads, rows) * most_splits(a, heads, rows) < sms:
         rows -= 1
@@ -112,10 +122,19 @@ def blocks_of(a: Attention, heads: int, rows: int) -> int:
 
 def most_splits(a: Attention, heads: int, rows: int) -> int:
     """Splits of the positions that the rows of a block may see, each of positions enough for a block."""
-    few = a.head_dim is not None and a.by_fours and a.sequences == 1 and is_few(a.rows, a.head_dim, a.value_dim)
+    few = _runs_as_few(a)
     tile = POSITIONS_A_SPLIT if heads * rows <= 4 and is_narrow(a, 256) and not few else POSITIONS_A_SPLIT // 2
-    span = a.length if a.window is None else min(a.length, a.window + rows - 1 + tile)
-    return min(MAX_SPLITS, -(-span // tile))
+    return min(MAX_SPLITS, -(-_span(a, rows - 1 + tile) // tile))
+
+
+def _runs_as_few(a: Attention) -> bool:
+    """Whether a kernel of a few rows runs it."""
+    return a.head_dim is not None and a.by_fours and a.sequences == 1 and is_few(a.rows, a.head_dim, a.value_dim)
+
+
+def _span(a: Attention, beside: int) -> int:
+    """Positions of the table that are seen: of a window, those `beside` it as well."""
+    return a.length if a.window is None else min(a.length, a.window + beside)
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,25 @@ def test_shorter_runs_where_kernels_are_of_the_usual_sizes_alone(
     assert share_attention(a, SMS).splits == splits
 
 
+@pytest.mark.parametrize(
+    ("changes", "heads"),
+    [
+        ({}, 4),
+        ({"heads": 28}, 7),
+        ({"heads": 24}, 3),
+        ({"length": 2048}, 4),
+        ({"length": 2049}, 8),
+        ({"length": 4096, "window": 2048}, 4),
+        ({"rows": 2}, 8),
+        ({"sequences": 2}, 8),
+        ({"head_dim": None}, 8),
+    ],
+)
+def test_four_heads_a_block_of_one_row_over_a_short_table(changes: dict[str, int], heads: int) -> None:
+    a = Attention(heads=32, kv_heads=4, value_dim=128, rows=1, length=512, head_dim=128)
+    assert share_attention(replace(a, **changes), SMS).heads == heads
+
+
 def test_a_few_rows_are_up_to_eight() -> None:
     assert [is_few(rows, 64, 64) for rows in (1, 8, 9)] == [True, True, False]
 
