@@ -35,8 +35,8 @@ as many positions."""
 
 
 FEW_HEADS = 4
-"""Heads that a block of those kernels takes of one row over a short table, where they halve: of eight, the step's own key would wait for
-one of their warps, and scores take as long again as those of four."""
+"""Heads that a block of those kernels takes of one row over a short table, where they halve: of eight, the step's own key
+would wait for one of their warps, and scores take as long again as those of four."""
 
 SHORT_TABLE = 2048
 """Positions up to which it costs nothing that twice as many blocks read the same keys and values."""
@@ -81,9 +81,10 @@ def share_attention(a: Attention, sms: int) -> AttentionShare:
     How an attention is shared out over the blocks of a chip of `sms` multiprocessors.
 
     A block reads each key and value row once for all of its queries: as many heads of one key head as kernels hold that
-    divide the group (half of them where more would make the chain of one row over a short table long), then as many rows of the step as there is room left for, but fewer where blocks would be too few
-    to fill the chip, however the positions were split. Then splits that fill the chip once, at as many blocks on a
-    multiprocessor as it holds: those without positions, of which the first steps have many, end at once.
+    divide the group (half of them where more would make the chain of one row over a short table long), then as many
+    rows of the step as there is room left for, but fewer where blocks would be too few to fill the chip, however the
+    positions were split. Then splits that fill the chip once, at as many blocks on a multiprocessor as it holds: those
+    without positions, of which the first steps have many, end at once.
     """
     most = most_queries(a)
     group = a.heads // a.kv_heads
