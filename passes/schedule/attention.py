@@ -35,8 +35,8 @@ as many positions."""
 
 
 FEW_HEADS = 4
-"""Heads that a block of those kernels takes of one row over a short table, where they halve: of eight, the step's own key
-would wait for one of their warps, and scores take as long again as those of four."""
+"""Heads that a block of those kernels takes of one row over a short table, where they halve: of eight, the step's own
+key would wait for one of their warps, and scores take as long again as those of four."""
 
 SHORT_TABLE = 2048
 """Positions up to which it costs nothing that twice as many blocks read the same keys and values."""
