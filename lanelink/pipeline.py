@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 
 from xdsl.context import Context
@@ -154,7 +154,7 @@ def lower(
 
 
 @dataclass(frozen=True)
-class LanelinkPass(ModulePass):
+class LanelinkPass(Schedule, ModulePass):
     """
     All passes of the pipeline in turn, verifying the module after each.
 
@@ -163,18 +163,9 @@ class LanelinkPass(ModulePass):
 
     name = "lanelink"
 
-    sequences: bool = True
-    norms: bool = True
-    rotations: bool = True
-    products: bool = True
-    tails: bool = True
-    splits: bool = True
-    attention: bool = True
-    dependent_launch: bool = True
-
     def passes(self) -> list[ModulePass]:
         """The passes it stands for."""
-        return passes(schedule=Schedule(**{field.name: getattr(self, field.name) for field in fields(Schedule)}))
+        return passes(schedule=self)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with collector_off():

@@ -61,14 +61,19 @@ def _width(m: Modifiers) -> tuple[int, str, str]:
     return number, kind, TAGS[kind]
 
 
-def load(e: Emitter, i: Instruction) -> None:
+def _access(e: Emitter, i: Instruction) -> tuple[str, str, int, str, Operand, Operand]:
+    """The space, the order, how many values of which type, and both operands; a cache policy is left out."""
     m = Modifiers(e, i)
-    space = _space(m)
-    order = _order(m)
+    space, order = _space(m), _order(m)
     count, _, tag = _width(m)
     policy = m.flag("L2::cache_hint")
     m.drop(_HINTS)
-    d, address, *_ = m.operands(3 if policy else 2)
+    first, second, *_ = m.operands(3 if policy else 2)
+    return space, order, count, tag, first, second
+
+
+def load(e: Emitter, i: Instruction) -> None:
+    space, order, count, tag, d, address = _access(e, i)
     targets = d.items if isinstance(d, Vector) else (d,)
     if len(targets) != count:
         raise e.error(f"expected {count} destinations of {i.text}, got {len(targets)}")
@@ -84,13 +89,7 @@ def load(e: Emitter, i: Instruction) -> None:
 
 
 def store(e: Emitter, i: Instruction) -> None:
-    m = Modifiers(e, i)
-    space = _space(m)
-    order = _order(m)
-    count, _, tag = _width(m)
-    policy = m.flag("L2::cache_hint")
-    m.drop(_HINTS)
-    address, value, *_ = m.operands(3 if policy else 2)
+    space, order, count, tag, address, value = _access(e, i)
     sources = value.items if isinstance(value, Vector) else (value,)
     if len(sources) != count:
         raise e.error(f"expected {count} values of {i.text}, got {len(sources)}")

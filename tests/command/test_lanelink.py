@@ -122,6 +122,14 @@ def test_a_step_that_is_lowered_already(
         fails(capsys, f"lanelink: {lowered}: expected a step of tensors", f"got {found}")
 
 
+def test_a_schedule_pass_left_out(step: Path, tmp_path: Path) -> None:
+    whole, plain = tmp_path / "whole.mlir", tmp_path / "plain.mlir"
+    assert opt([str(step), "-p", "lanelink", "-o", str(whole)]) == 0
+    assert opt([str(step), "-p", "lanelink{dependent-launch=false}", "-o", str(plain)]) == 0
+    assert " dependent " in whole.read_text(encoding="utf-8")
+    assert " dependent " not in plain.read_text(encoding="utf-8")
+
+
 def test_text_without_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty.mlir"
     empty.write_text("builtin.module {}", encoding="utf-8")

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from rounding import rounded
 
 INTEGERS = {"u8": "u1", "s8": "i1", "u16": "u2", "s16": "i2", "u32": "u4", "s32": "i4", "u64": "u8", "s64": "i8"}
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -65,30 +66,6 @@ def floats(kind: str) -> np.ndarray:
     return np.concatenate([wild, bits_of(np.concatenate([near, np.arange(-9, 10) / 2, np.array(edges)]), kind)])
 
 
-def round_to(x: Fraction, mode: str, kind: str) -> float:
-    """A fraction in a float type, as `rounded` of the arithmetic tests: nearest even, or directed."""
-    digits, least, most = SHAPES[kind]
-    if x == 0:
-        return 0.0
-    size = abs(x)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    exponent -= Fraction(2) ** exponent > size
-    step = Fraction(2) ** max(exponent - digits + 1, least)
-    whole, rest = divmod(size, step)
-    up = {
-        "rn": rest * 2 > step or (rest * 2 == step and whole % 2 == 1),
-        "rz": False,
-        "rm": rest > 0 and x < 0,
-        "rp": rest > 0 and x > 0,
-    }[mode]
-    result = (whole + up) * step
-    sign = 1 if x > 0 else -1
-    if result >= Fraction(2) ** most:
-        away = mode == "rn" or (mode == "rp" and x > 0) or (mode == "rm" and x < 0)
-        return math.inf * sign if away else float((Fraction(2) ** digits - 1) * Fraction(2) ** (most - digits)) * sign
-    return float(result) * sign
-
-
 def compare(got: np.ndarray, want: list[float], values: np.ndarray) -> None:
     got = got.astype("f8")
     expected = np.array(want, "f8")
@@ -114,7 +91,7 @@ def test_integer_to_integer(apply, source: str, target: str) -> None:
 def test_integer_to_float(apply, source: str, target: str, mode: str) -> None:
     values = integers(source)
     got = apply(f"cvt.{mode}.{target}.{source} %d, %a0;", held(target), values)
-    compare(value_of(got, target), [round_to(Fraction(v), mode, target) for v in values.tolist()], values)
+    compare(value_of(got, target), [rounded(Fraction(v), mode, *SHAPES[target]) for v in values.tolist()], values)
 
 
 @pytest.mark.parametrize("rounding", ["rni", "rzi", "rmi", "rpi"])
@@ -155,7 +132,7 @@ def test_narrowing(apply, source: str, target: str, mode: str) -> None:
     held_values = np.concatenate([floats(source), bits_of(near_ties, source)])
     values = value_of(held_values, source)
     got = apply(f"cvt.{mode}.{target}.{source} %d, %a0;", held(target), held_values)
-    want = [round_to(Fraction(v), mode, target) if math.isfinite(v) else v for v in values.tolist()]
+    want = [rounded(Fraction(v), mode, *SHAPES[target]) if math.isfinite(v) else v for v in values.tolist()]
     compare(value_of(got, target), want, values)
 
 
@@ -187,7 +164,7 @@ def test_packed(apply, kind: str) -> None:
     high, low = floats("f32"), floats("f32")[::-1].copy()
 
     def meaning(values: np.ndarray) -> list[float]:
-        return [round_to(Fraction(v), "rn", kind) if math.isfinite(v) else v for v in values.tolist()]
+        return [rounded(Fraction(v), "rn", *SHAPES[kind]) if math.isfinite(v) else v for v in values.tolist()]
 
     got = apply(f"cvt.rn.{kind}x2.f32 %d, %a0, %a1;", "u4", high, low)
     compare(value_of((got >> 16).astype("u2"), kind), meaning(high), high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from composer import CONTEXT, Drawn
+from composer import Drawn, random_arguments
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from layer_texts import DELTA, GATED_ATTENTION, LATENT, MIXTURE, SANDWICH, step_text
@@ -61,14 +61,7 @@ def steps(draw: st.DrawFn) -> Drawn:
 def test_random_layers(drawn: Drawn, position: int) -> None:
     """Whole layers and parts of them, for one row or several, in any numerics."""
     module = drawn.module
-    rng = np.random.default_rng(position)
-    token, *positions = step_function(module).body.block.args[:3]
-    arguments = [rng.integers(0, CONTEXT, token.type.get_shape(), np.int32)]
-    arguments += [np.full(a.type.get_shape(), position, np.int32) for a in positions]
-    arguments += [
-        rng.standard_normal(a.type.get_shape(), np.float32) for a in step_function(module).body.block.args[3:]
-    ]
-    check_levels(module, arguments, steps=1)
+    check_levels(module, random_arguments(module, position), steps=1)
 
 
 def kinds(module: ModuleOp) -> set[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from formulas import formulas
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from layer_texts import DELTA, GATED_ATTENTION, LATENT, MIXTURE, MIXTURE_NORMED, SANDWICH, step_text
@@ -14,11 +15,10 @@ from layers import LayerComposer
 from levels import parsed
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
 
-from lanelink.dialects.tgraph import ConstantOp, FusedOp, FusionClass, LiftedOp
+from lanelink.dialects.tgraph import FusedOp, FusionClass, LiftedOp
 from lanelink.dialects.tgraph.fused import leaves
-from lanelink.dialects.tgraph.step import step_function, step_return, verify_dominance
+from lanelink.dialects.tgraph.step import step_function, verify_dominance
 from lanelink.lowering.interpreters.reference import StepInterpreter
 from lanelink.lowering.weights import random_weights
 from lanelink.passes.fuse import FusePass
@@ -33,30 +33,6 @@ def steps(draw: st.DrawFn) -> ModuleOp:
     QuantizeActivationsPass().apply(Context(), module)
     module.verify()
     return module
-
-
-def formulas(module: ModuleOp, known: dict[object, int]) -> list[int]:
-    """
-    The results as numbers of formulas: two values have one number exactly if the same ops compute them of the same
-    arguments and constants, fused or not. `known` holds the numbers given so far.
-    """
-    of: dict[SSAValue, int] = {}
-
-    def read(block: Block) -> None:
-        for op in block.ops:
-            if isinstance(op, FusedOp):
-                of.update(zip(op.body.block.args, [of[v] for v in op.inputs], strict=True))
-                read(op.body.block)
-                of.update(zip(op.outputs, [of[v] for v in op.yielded], strict=True))
-            elif isinstance(op, LiftedOp | ConstantOp):
-                formula = (op.name, frozenset(op.properties.items()), *[of[v] for v in op.operands])
-                for k, result in enumerate(op.results):
-                    of[result] = known.setdefault((k, result.type, formula), len(known))
-
-    func = step_function(module)
-    of.update((a, known.setdefault(("argument", a.index), len(known))) for a in func.body.block.args)
-    read(func.body.block)
-    return [of[v] for v in step_return(func).operands]
 
 
 def lifted(module: ModuleOp) -> Counter[str]:

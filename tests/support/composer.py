@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from hypothesis import strategies as st
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import (
@@ -52,7 +55,7 @@ from lanelink.dialects.tgraph import (
     TableKind,
     ViewOp,
 )
-from lanelink.dialects.tgraph.step import CARRY, POSITION, STATE, TOKEN
+from lanelink.dialects.tgraph.step import CARRY, POSITION, STATE, TOKEN, step_function
 
 WIDTH, HEAD, CONTEXT, TABLES = 64, 32, 8, 3
 FORMATS = (Format.Q8_0, Format.BF16)
@@ -305,6 +308,16 @@ class StepComposer(Composer):
         module = ModuleOp([func])
         module.attributes[TARGET] = preset("h200", self.draw(st.sampled_from(Numerics)))
         return module
+
+
+def random_arguments(module: ModuleOp, position: int) -> list[npt.NDArray[Any]]:
+    """What a drawn step is given: random token ids, this position in every place of one, and random state."""
+    rng = np.random.default_rng(position)
+    token, *positions = step_function(module).body.block.args[:3]
+    arguments = [rng.integers(0, CONTEXT, token.type.get_shape(), np.int32)]
+    arguments += [np.full(a.type.get_shape(), position, np.int32) for a in positions]
+    states = step_function(module).body.block.args[3:]
+    return [*arguments, *(rng.standard_normal(a.type.get_shape(), np.float32) for a in states)]
 
 
 class Drawn:
