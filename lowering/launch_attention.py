@@ -115,18 +115,8 @@ def latent_attend_spec(op: launch.LatentAttendOp) -> AttentionSpec:
     return _shared_out(op, spec)
 
 
-def latent_keys_spec(op: launch.LatentKeysOp) -> LatentSpec:
-    """What every head's keys ask of a kernel."""
-    return _expansion(op, rows_are_outputs=False)
-
-
-def latent_values_spec(op: launch.LatentValuesOp) -> LatentSpec:
-    """What every head's values ask of a kernel."""
-    return _expansion(op, rows_are_outputs=True)
-
-
-def _expansion(op: launch.LatentKeysOp | launch.LatentValuesOp, rows_are_outputs: bool) -> LatentSpec:
-    """`rows_are_outputs`: what a transposed matrix's stored rows are; they are the other otherwise."""
+def latent_spec(op: launch.LatentExpansion) -> LatentSpec:
+    """What every head's keys, or values, ask of a kernel."""
     kind = op.w.type
     if not isinstance(kind, RowsType) or not isinstance(op.w.owner, launch.ConstantOp):
         raise SelectionError(f"{op.name} w", "a constant of checkpoint rows", kind)
@@ -135,7 +125,7 @@ def _expansion(op: launch.LatentKeysOp | launch.LatentValuesOp, rows_are_outputs
         table=rows(op.table),
         weights=address(op.w),
         format=kind.format.data,
-        by_outputs=kind.is_transposed == rows_are_outputs,
+        by_outputs=op.by_outputs,
         heads=op.heads.value.data,
         latent=op.latent.value.data,
         width=op.width.value.data,
@@ -177,8 +167,7 @@ def _from(value: SSAValue, offset: IntegerAttr[I64] | None) -> Rows:
 __all__ = [
     "attention_spec",
     "latent_attend_spec",
-    "latent_keys_spec",
-    "latent_values_spec",
+    "latent_spec",
     "placed_quantized",
     "turned_attention_spec",
 ]

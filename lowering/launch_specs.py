@@ -13,8 +13,7 @@ from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
 from lanelink.lowering.launch_attention import (
     attention_spec,
     latent_attend_spec,
-    latent_keys_spec,
-    latent_values_spec,
+    latent_spec,
     placed_quantized,
 )
 from lanelink.lowering.launch_delta import (
@@ -208,8 +207,8 @@ SPECS: dict[type[Launch], Rule] = dict(
         _rule(launch.RopeOp, _rope),
         _rule(launch.RopePartsOp, rope_parts_spec),
         _rule(launch.AttentionOp, attention_spec),
-        _rule(launch.LatentKeysOp, latent_keys_spec),
-        _rule(launch.LatentValuesOp, latent_values_spec),
+        _rule(launch.LatentKeysOp, latent_spec),
+        _rule(launch.LatentValuesOp, latent_spec),
         _rule(launch.LatentAttendOp, latent_attend_spec),
         _rule(launch.ArgMaxOp, _arg_max),
         _rule(launch.AdvanceOp, _advance),

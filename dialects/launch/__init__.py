@@ -19,7 +19,7 @@ from lanelink.dialects.launch.elementwise import BinaryOp, QuantOp, ScaleOp, Swi
 from lanelink.dialects.launch.fold import FoldOp
 from lanelink.dialects.launch.functions import Act, ActivationAttr
 from lanelink.dialects.launch.heads import HeadGemvOp, JoinOp
-from lanelink.dialects.launch.latent import LatentAttendOp, LatentKeysOp, LatentValuesOp
+from lanelink.dialects.launch.latent import LatentAttendOp, LatentExpansion, LatentKeysOp, LatentValuesOp
 from lanelink.dialects.launch.mixture import MoeOp
 from lanelink.dialects.launch.placement import PlacedInUnits, ReadsUnits
 from lanelink.dialects.launch.products import GemmPartOp, GemmPartsOp, GemvF32Op, GemvGluOp, GemvOp
@@ -103,6 +103,7 @@ __all__ = [
     "JoinOp",
     "L2NormOp",
     "LatentAttendOp",
+    "LatentExpansion",
     "LatentKeysOp",
     "LatentValuesOp",
     "Launch",

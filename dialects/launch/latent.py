@@ -5,6 +5,9 @@ latent rows once for the chunk, then attended to. Three launches for what decode
 
 from __future__ import annotations
 
+from abc import ABC
+from typing import ClassVar
+
 from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
@@ -20,30 +23,47 @@ from lanelink.dialects.launch.base import (
 from lanelink.dialects.tgraph.attributes import RowsType, check_number
 
 
-def check_expansion(op: LatentKeysOp | LatentValuesOp, rows_are_outputs: bool) -> None:
-    """
-    Checks one matrix a head from the latent values of a table's rows to a buffer of as many rows; `rows_are_outputs`
-    where the checkpoint rows say that each is one output of the expansion.
-    """
-    heads, latent, width = op.heads.value.data, op.latent.value.data, op.width.value.data
-    length, held = buffer_shape(op.table, f"{op.name} table")
-    rows = op.rows.value.data
-    if min(heads, latent, width) < 1 or latent > held or not 1 <= rows <= length:
-        raise VerifyException(
-            f"{op.name}: expected heads, latent and width of at least 1, latent values inside rows of {held} and 1 to "
-            f"{length} rows, got {heads}, {latent}, {width} and {rows}"
-        )
-    weight = op.w.type
-    if not isinstance(weight, RowsType):
-        raise VerifyException(f"{op.name} w: expected !tgraph.rows, got {weight}")
-    expected = (heads * width, latent) if weight.is_transposed == rows_are_outputs else (heads * latent, width)
-    check(f"{op.name} w", expected, weight.shape)
-    check_index(op.position, f"{op.name} position")
-    check(f"{op.name} out", (length, heads * width), buffer_shape(op.out, f"{op.name} out"))
+class LatentExpansion(LeafLaunch, ABC):
+    """One matrix a head from the latent values of a table's rows to a buffer of as many rows."""
+
+    ROWS_ARE_OUTPUTS: ClassVar[bool]
+    """Whether a checkpoint row that is one output of a product (`transposed`) is one of the expansion too: the keys'
+    matrix is stored as the query's absorption multiplies by it."""
+
+    heads = prop_def(IntegerAttr[I64])
+    latent = prop_def(IntegerAttr[I64])
+    width = prop_def(IntegerAttr[I64])
+    rows = prop_def(IntegerAttr[I64])
+    table = operand_def()
+    w = operand_def()
+    position = operand_def()
+    out = operand_def()
+
+    @property
+    def by_outputs(self) -> bool:
+        """Whether each row of the matrix, as it is stored, is one output of the expansion; else one input."""
+        return isinstance(self.w.type, RowsType) and self.w.type.is_transposed == self.ROWS_ARE_OUTPUTS
+
+    def verify_(self) -> None:
+        heads, latent, width = self.heads.value.data, self.latent.value.data, self.width.value.data
+        length, held = buffer_shape(self.table, f"{self.name} table")
+        rows = self.rows.value.data
+        if min(heads, latent, width) < 1 or latent > held or not 1 <= rows <= length:
+            raise VerifyException(
+                f"{self.name}: expected heads, latent and width of at least 1, latent values inside rows of {held} and "
+                f"1 to {length} rows, got {heads}, {latent}, {width} and {rows}"
+            )
+        weight = self.w.type
+        if not isinstance(weight, RowsType):
+            raise VerifyException(f"{self.name} w: expected !tgraph.rows, got {weight}")
+        expected = (heads * width, latent) if self.by_outputs else (heads * latent, width)
+        check(f"{self.name} w", expected, weight.shape)
+        check_index(self.position, f"{self.name} position")
+        check(f"{self.name} out", (length, heads * width), buffer_shape(self.out, f"{self.name} out"))
 
 
 @irdl_op_definition
-class LatentKeysOp(LeafLaunch):
+class LatentKeysOp(LatentExpansion):
     """
     Every head's unrotated keys of rows 0 … position + rows − 1: the first `latent` values of each table row by that
     head's matrix, of `width` outputs. It is the matrix that absorbs a query, the other way round: what is an input of
@@ -59,21 +79,11 @@ class LatentKeysOp(LeafLaunch):
 
     name = "launch.latent_keys"
 
-    heads = prop_def(IntegerAttr[I64])
-    latent = prop_def(IntegerAttr[I64])
-    width = prop_def(IntegerAttr[I64])
-    rows = prop_def(IntegerAttr[I64])
-    table = operand_def()
-    w = operand_def()
-    position = operand_def()
-    out = operand_def()
-
-    def verify_(self) -> None:
-        check_expansion(self, rows_are_outputs=False)
+    ROWS_ARE_OUTPUTS: ClassVar[bool] = False
 
 
 @irdl_op_definition
-class LatentValuesOp(LeafLaunch):
+class LatentValuesOp(LatentExpansion):
     """
     Every head's values of rows 0 … position + rows − 1, as `launch.latent_keys` makes keys.
 
@@ -87,17 +97,7 @@ class LatentValuesOp(LeafLaunch):
 
     name = "launch.latent_values"
 
-    heads = prop_def(IntegerAttr[I64])
-    latent = prop_def(IntegerAttr[I64])
-    width = prop_def(IntegerAttr[I64])
-    rows = prop_def(IntegerAttr[I64])
-    table = operand_def()
-    w = operand_def()
-    position = operand_def()
-    out = operand_def()
-
-    def verify_(self) -> None:
-        check_expansion(self, rows_are_outputs=True)
+    ROWS_ARE_OUTPUTS: ClassVar[bool] = True
 
 
 @irdl_op_definition

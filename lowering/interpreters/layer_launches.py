@@ -133,17 +133,13 @@ def _moe(op: launch.MoeOp) -> Meaning:
     return run
 
 
-def _expansion(op: launch.LatentKeysOp | launch.LatentValuesOp) -> Meaning:
+def _expansion(op: launch.LatentExpansion) -> Meaning:
     heads, rows = op.heads.value.data, op.rows.value.data
-    weight = op.w.type
-    assert isinstance(weight, RowsType)
-    # The keys' matrix is stored as the query's absorption multiplies by it.
-    outputs = weight.is_transposed != isinstance(op, launch.LatentKeysOp)
     shape = buffer_shape(op.out, op.name)
 
     def run(v: Operands) -> Results:
         count = row_of(op, v["position"], rows, shape[0]) + rows
-        matrices = meanings.head_matrices(v["w"], heads, rows_are_outputs=outputs)
+        matrices = meanings.head_matrices(v["w"], heads, rows_are_outputs=op.by_outputs)
         out = np.full(shape, np.nan, np.float32)
         out[:count] = meanings.latent_rows(v["table"], matrices, count)
         return {"out": out}
