@@ -1,6 +1,7 @@
 // A chunk of a tensor-core product in shared memory: how both sides lie there, and how they come.
 #pragma once
 #include "blocks.cuh"
+#include "copies.cuh"
 
 constexpr int THREADS = 256;
 constexpr int TILE_STORED = 128;            // stored rows of a tile
@@ -48,12 +49,6 @@ __device__ __forceinline__ int x_scale(int row) {
 }
 
 // ---- copies ---------------------------------------------------------------------------------------------------------
-__device__ __forceinline__ u32 shared_address(const void *p) {
-  u64 address;
-  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
-  return u32(address);
-}
-
 __device__ __forceinline__ void copy_word(u32 to, const void *from) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }

@@ -47,7 +47,8 @@
 // Entries are named by the rows of x that a block takes (r1, r4), and by the stored rows that a warp takes together where
 // these are not two of a product or one of each of a gated pair (w4, w2): the schedule decides them. A lane holds eight
 // loads, and as many of the next batch: two rows' four (r1l) or four rows' two. Short batches of two rows' two (r1) leave
-// room for three blocks on a multiprocessor instead of two; selection takes what shares the outputs out evenly. Groups of
+// room for three blocks on a multiprocessor instead of two, with nothing spilled where nothing follows (r1s); selection
+// takes what shares the outputs out evenly. Groups of
 // four rows of x need the registers of long batches for their sums. Blocks of 32 values fill a batch with half the loads;
 // their products by f32 x, which are bound by decoding, take one row or four in one entry. What follows a product in its
 // launch, a norm or heads turned, is in the entries of GEMV alone, not in those of ALONE.
@@ -76,6 +77,7 @@ GLU(_f32_r4, INPUT_F32, 4, 2, 1, 2)
 #if FORMAT_CODE == 3
 GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 3)
 ALONE(_q8_r1l, INPUT_Q8, 1, 2, 4, 2)
+ALONE(_q8_r1s, INPUT_Q8, 1, 2, 2, 3)
 ALONE(_q8_r1w4, INPUT_Q8, 1, 4, 2, 2)
 GEMV(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 4, 1)

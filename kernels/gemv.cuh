@@ -13,6 +13,7 @@
 // counts groups of up to RT rows of x. What may follow in the same launch: a norm of the whole row (by the block that arrives
 // last), heads turned (by the block that completes a group of whole heads), or quantization (within a tile of 32).
 #pragma once
+#include "copies.cuh"
 #include "gemv_sums.cuh"
 #include "norm.cuh"
 #include "parts.cuh"
@@ -105,15 +106,25 @@ __device__ __forceinline__ int held_at(int f) {
   return INPUT == INPUT_F32 ? swizzled<FORMAT>(f) : f;
 }
 
-// Before the wait: the norm's weights, where the thread will find them. Each thread touches its own places alone.
+// Where the row lies as it came, behind its normed form.
+template <int FORMAT, int INPUT>
+__device__ __forceinline__ float4 *row_as_it_came(const GemvArgs &a, float4 *held) {
+  return held + (INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : a.k / 4);
+}
+
+// Before the weights are asked for: the norm's own, which are few, where the thread will find them. Each thread touches
+// its own places alone.
 template <int FORMAT, int INPUT>
 __device__ __forceinline__ void stage_norm_weights(const GemvArgs &a, char *shared) {
   float4 *held = held_row<FORMAT, INPUT>(a, shared);
-#pragma unroll 4
-  for (int f = threadIdx.x; f < a.k / 4; f += threads())
-    held[held_at<FORMAT, INPUT>(f)] = a.x_norm.weight == nullptr
-                                          ? make_float4(1, 1, 1, 1)
-                                          : load_constant4(a.x_norm.weight + 4 * f);
+#pragma unroll 1
+  for (int f = threadIdx.x; f < a.k / 4; f += threads()) {
+    float4 *to = held + held_at<FORMAT, INPUT>(f);
+    if (a.x_norm.weight == nullptr)
+      *to = make_float4(1, 1, 1, 1);
+    else
+      copy16(to, a.x_norm.weight + 4 * f);
+  }
 }
 
 // Four neighbouring values as int8 of a block of 32, of which eight lanes have a share: `first` of them, and `second` what
@@ -176,21 +187,22 @@ __device__ __forceinline__ float sum_block(u32 bytes) {
 template <int FORMAT, int INPUT>
 __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, float *scratch) {
   const float *x = reinterpret_cast<const float *>(a.x);
-  float4 *held = held_row<FORMAT, INPUT>(a, shared);
+  float4 *held = held_row<FORMAT, INPUT>(a, shared), *row = row_as_it_came<FORMAT, INPUT>(a, held);
   const int groups = a.k / 4, blocks = a.k / QBLOCK;
+#pragma unroll 1
+  for (int f = threadIdx.x; f < groups; f += threads()) copy16(row + f, x + 4 * f);
+  wait_for_own_copies();
   float squares = 0.0f;
 #pragma unroll 1
-  for (int f0 = threadIdx.x; f0 < groups; f0 += 4 * threads()) {
-    float4 v[4];
+  for (int f0 = threadIdx.x; f0 < groups; f0 += 2 * threads()) {
 #pragma unroll
-    for (int h = 0; h < 4; h++)
-      if (f0 + h * threads() < groups) v[h] = load_fresh4(x + 4 * (f0 + h * threads()));
-#pragma unroll
-    for (int h = 0; h < 4; h++) {
-      if (f0 + h * threads() >= groups) break;
-      float4 &w = held[held_at<FORMAT, INPUT>(f0 + h * threads())];
-      squares += v[h].x * v[h].x + v[h].y * v[h].y + v[h].z * v[h].z + v[h].w * v[h].w;
-      w = make_float4(v[h].x * w.x, v[h].y * w.y, v[h].z * w.z, v[h].w * w.w);
+    for (int h = 0; h < 2; h++) {
+      const int f = f0 + h * threads();
+      if (f >= groups) break;
+      const float4 v = row[f];
+      float4 &w = held[held_at<FORMAT, INPUT>(f)];
+      squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+      w = make_float4(v.x * w.x, v.y * w.y, v.z * w.z, v.w * w.w);
     }
   }
   squares = warp_sum(squares);
@@ -205,7 +217,7 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
   const float inverse = 1.0f / sqrtf(sum / float(a.k) + a.x_norm.eps);
   const int all = INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : groups;
   float *scales = reinterpret_cast<float *>(shared + a.x_pitch * a.k), *sums = scales + blocks;
-#pragma unroll 2
+#pragma unroll 1
   for (int f0 = 0; f0 < all; f0 += threads()) {  // uniform over the block: the quantizing lanes act together
     const int f = f0 + threadIdx.x;
     float4 v = make_float4(0, 0, 0, 0);
@@ -418,11 +430,11 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   int tile = blockIdx.x, pass = 0, odd = 0;
   StreamsOf<N> at = streams_at<FORMAT, GLU, N>(a, tile, 0);
   Batch<FORMAT, STEPS, N> batch;
-  load_batch<FORMAT>(batch, at, lane, words, a.k);
-  let_next_start();
   // Entries that one row of x takes.
   constexpr bool ONE_ROW = RT == 1 || (IN_BLOCKS<FORMAT> && INPUT == INPUT_F32);
   if (ONE_ROW && a.x_norm.present) stage_norm_weights<FORMAT, INPUT>(a, shared);
+  load_batch<FORMAT>(batch, at, lane, words, a.k);
+  let_next_start();
   wait_for_previous();
   int position = 0;  // asked for early, before it is needed
   if (FOLDS && a.then == THEN_TURN && a.position != nullptr) position = *a.position;

@@ -57,9 +57,11 @@ class Variant:
 
 
 SHORT = Variant("r1", 1, 2, 3)
+SHORT_ALONE = Variant("r1s", 1, 2, 3)
 LONG = Variant("r1l", 1, 2, 2)
 FOUR = Variant("r4", 4, 2, 2)
-"""Short batches leave room for three blocks an SM, long ones for two; four rows of x share each weight."""
+"""Short batches leave room for three blocks an SM, long ones for two; four rows of x share each weight. With what may
+follow a product in its launch, q8_0's short batches by quantized x spill registers: they have an entry without."""
 
 BLOCKWISE = Variant("r1", 1, 2, 2)
 ONE_OF_FOUR = Variant("r4", 1, 2, 2)
@@ -148,7 +150,8 @@ def one_row_variant(spec: GemvSpec | GluSpec, sms: int) -> Variant:
         wide = alone and isinstance(spec.x, Unnormed) and _tiles(spec, WIDE) <= 2 * sms
         return ONE_OF_FOUR if not planes_of(spec.x) else WIDE if wide else BLOCKWISE
     has_long = alone and len(rows_known(spec.format, planes_of(spec.x) > 0, False)) > 1
-    return variant_for(_tiles(spec, SHORT), sms) if has_long else SHORT
+    variant = variant_for(_tiles(spec, SHORT), sms) if has_long else SHORT
+    return SHORT_ALONE if variant is SHORT and alone and spec.format is Format.Q8_0 and planes_of(spec.x) else variant
 
 
 def _pair_variant(spec: GluSpec, together: int, sms: int) -> Variant:
@@ -207,12 +210,13 @@ def staged_bytes(x: Input, format: Format, k: int) -> int:
     """Bytes of one row of x in shared memory, as long as a stored row's whole 16-byte groups."""
     if planes_of(x):
         quants = k * planes_of(x) + (8 if format in WITH_MINS else 4) * (k // BLOCK_VALUES)
-        # A row that is normed first is held as f32 behind its quantized form.
-        return -(-quants // 16) * 16 + 4 * k if isinstance(x, Unnormed) else quants
+        # A row that is normed first is held as f32 behind its quantized form, and as it came behind that.
+        return -(-quants // 16) * 16 + 8 * k if isinstance(x, Unnormed) else quants
+    as_it_came = 4 * k if isinstance(x, Unnormed) else 0
     if not format.has_plain_loads:
-        return 4 * k
+        return 4 * k + as_it_came
     layout = plane_layout(format, 1, k)
-    return layout.pitch // 16 * format.values_a_load * 4
+    return layout.pitch // 16 * format.values_a_load * 4 + as_it_came
 
 
 def input_name(x: Input, format: Format) -> str:

@@ -199,6 +199,7 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
     [
         (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1l", 256),
         (replace(GEMV, per_warp=4), "gemv_bf16_f32_r1w4", 128),
+        (replace(GEMV, format=Format.Q8_0, x=UNNORMED, parts=(replace(PART, n=6144),)), "gemv_q8_0_q8_r1s", 384),
         (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=2), "gemv_q4_k_q8_r1", 256),
         (replace(GEMV, format=Format.Q4_K, x=UNNORMED), "gemv_q4_k_q8_r1x", 128),
         (replace(GEMV, format=Format.Q4_K, x=UNNORMED, parts=(replace(PART, n=8480),)), "gemv_q4_k_q8_r1", 264),
@@ -253,6 +254,22 @@ def test_blocks_of_f32_rows_share_the_groups_of_one_entry() -> None:
 def test_blocks_with_mins_stage_the_sums_of_x(format: Format, sums: int) -> None:
     call = select(replace(GEMV, x=Q, format=format), H200)
     assert (call.entry, call.shared) == (f"gemv_{format.value}_q8_r1", 4096 + (4 + sums) * 128)
+
+
+@pytest.mark.parametrize(
+    "format, x, staged",
+    [
+        (Format.Q8_0, UNNORMED, 4096 + 4 * 128),
+        (Format.Q4_K, UNNORMED, 4096 + 8 * 128),
+        (Format.BF16, replace(UNNORMED, planes=0), 4 * 4096),
+    ],
+)
+def test_a_row_that_is_normed_first_is_held_twice_behind_what_the_sums_read(
+    format: Format, x: Unnormed, staged: int
+) -> None:
+    """As f32, normed and as it came; f32 that the sums read is the normed row."""
+    held = 2 if x.planes else 1
+    assert select(replace(GEMV, x=x, format=format), H200).shared == staged + held * 4 * 4096
 
 
 def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
