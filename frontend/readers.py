@@ -98,7 +98,7 @@ def layer_kinds(fields: Fields, known: Sequence[str], default: Sequence[str]) ->
         return list(default)
     kinds = fields.texts("layer_types")
     if len(kinds) != len(default):
-        raise fields.error("layer_types", f"{len(default)} entries, one a layer", f"{len(kinds)} entries")
+        raise fields.error("layer_types", f"{len(default)} entries, one a layer", len(kinds))
     for kind in kinds:
         if kind not in known:
             raise fields.error("layer_types", " or ".join(known), kind)

@@ -10,9 +10,10 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 
 def rope_fields(fields: Fields) -> Fields:
     """The one rotation's own keys. `rope_parameters` is transformers 5's name of `rope_scaling`; where both are there
-    the older one's keys count."""
+    the older one's keys count, `type` among them, its name of `rope_type`."""
     newer, older = fields.object("rope_parameters"), fields.object("rope_scaling")
-    rope = Fields({**newer.values, **older.values}, older.where if older.values else newer.where)
+    held = {key: value for key, value in newer.values.items() if key != "rope_type" or not older.has("type")}
+    rope = Fields({**held, **older.values}, older.where if older.values else newer.where)
     for name in (FULL, SLIDING):
         if rope.has(name):
             raise rope.error(name, "one rotation for all layers", rope.values[name])

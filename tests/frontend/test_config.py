@@ -143,7 +143,10 @@ LLAMA3 = {
             Llama3Rope(5e5, 8.0, 1.0, 4.0, 8192),
         ),
         (
-            {"rope_parameters": {"rope_theta": 1e6}, "rope_scaling": {"type": "linear", "factor": 4.0}},
+            {
+                "rope_parameters": {"rope_theta": 1e6, "rope_type": "default"},
+                "rope_scaling": {"type": "linear", "factor": 4.0},
+            },
             LinearRope(1e6, 4.0),
         ),
     ],
@@ -317,7 +320,7 @@ WRONG: dict[str, tuple[str, dict[str, object], str]] = {
     "layer_types_too_few": (
         "qwen3",
         {"layer_types": ["full_attention"] * 3},
-        "layer_types: expected 4 entries, one a layer, got '3 entries'",
+        "layer_types: expected 4 entries, one a layer, got 3",
     ),
     "layer_type_unknown": (
         "qwen3",
