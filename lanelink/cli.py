@@ -26,6 +26,7 @@ from lanelink.bench import Options, Report, bench, shape_names
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
 from lanelink.collector import collector_off
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
 from lanelink.dialects.tgraph.step import step_function, step_io
@@ -186,6 +187,8 @@ def _check_level(module: ModuleOp, path: Path) -> None:
         raise InputError(f"{path}: expected a step of tensors, as `lanelink import` writes it, got {found}")
     try:
         func = step_function(module)
+    except OpFault:
+        raise
     except VerifyException as error:
         raise InputError(f"{path}: {error}") from None
     step_io(func)

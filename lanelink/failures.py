@@ -30,7 +30,7 @@ def run_command(tool: str, work: Callable[[], None], source: Callable[[], str], 
     Runs a command: 0, or the exit code of the exception that ended it, told on stderr.
 
     `source` names the input, for exceptions that do not: numbers, nestings and sizes past what this machine holds.
-    `one_line` joins a diagnostic's lines behind the tool's name; MLIR tools print them as they are.
+    `one_line` puts a diagnostic in one line behind the tool's name; MLIR tools print it with the line at fault.
     """
     try:
         work()
@@ -41,7 +41,7 @@ def run_command(tool: str, work: Callable[[], None], source: Callable[[], str], 
         print(f"{tool}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except TOLD as error:
-        print(f"{tool}: {_one_line(str(error))}" if one_line else error, file=sys.stderr)
+        print(f"{tool}: {_one_line(error)}" if one_line else error, file=sys.stderr)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"{tool}: {where}{error.strerror or error}", file=sys.stderr)
@@ -62,7 +62,9 @@ def is_closed(stream: TextIO | None) -> bool:
     return stream is None
 
 
-def _one_line(text: str) -> str:
+def _one_line(error: Exception) -> str:
+    # The line at fault may be megabytes, and a mark below it says nothing beside it.
+    text = f"{error.span.get_location()}: {error.msg}" if isinstance(error, ParseError) else str(error)
     return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 

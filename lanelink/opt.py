@@ -107,7 +107,15 @@ class OptMain(xDSLOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         self._modules.append(prog)
-        return super().output_resulting_program(prog)
+        target = parse_spec(self.args.target).name
+        if target == "mlir":
+            return super().output_resulting_program(prog)
+        try:
+            return super().output_resulting_program(prog)
+        except Exception as error:
+            # xDSL's writers of other languages assert that a module is one of theirs.
+            reason = " ".join(str(error).split())[:100] or type(error).__name__
+            raise InputError(f"--target {target}: expected a module that it can write, got: {reason}") from error
 
     def run(self) -> None:
         self._modules = []

@@ -5,13 +5,14 @@ xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Span
 
 from lanelink.dialects.fault import OpFault
@@ -28,7 +29,11 @@ class PlacingParser(Parser):
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
-        op = super().parse_operation()
+        try:
+            op = super().parse_operation()
+        except VerifyException as error:
+            # Of what an op is made of, before there is one: a number that its field does not hold.
+            raise ParseError(Span(start, self.pos, self.lexer.input), str(error)) from None
         self._starts[op] = start
         return op
 
@@ -42,13 +47,22 @@ class PlacingParser(Parser):
         try:
             yield
         except VerifyException as error:
-            op = error.op if isinstance(error, OpFault) else _first_fault(module)
-            start = None if op is None else self._starts.get(op)
+            known = error.op if isinstance(error, OpFault) else None
+            op = known or _first_fault(module)
+            # A module that the text leaves out begins where it does.
+            start = None if op is None else self._starts.get(op, 0 if op is module else None)
             if op is not None and start is not None:
                 place = Span(start, start + 1, self.lexer.input, line_offset).get_location()
-                reason = str(error)
-                error.args = (f"{place}: {reason if op.name in reason else f'{op.name}: {reason}'}",)
+                error.args = (f"{place}: {error if known else _named(op, str(error))}",)
             raise
+
+
+def _named(op: Operation, reason: str) -> str:
+    """What an op's verifier says, with the op's name in front, which some leave out, or give without its dialect."""
+    if op.name in reason:
+        return reason
+    dialect, _, name = op.name.partition(".")
+    return f"{dialect}.{reason}" if re.match(rf"{name}\b", reason) else f"{op.name}: {reason}"
 
 
 def _first_fault(op: Operation) -> Operation | None:

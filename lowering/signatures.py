@@ -106,7 +106,10 @@ _PARAM = re.compile(r"^\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+(?:\.ptr\b[.\s
 
 @lru_cache(maxsize=64)
 def committed_ptx(stem: str, architecture: str) -> PtxText:
-    """The committed PTX of a module. Raises SignatureError where the package holds none for the architecture."""
+    """The committed PTX of a module. Raises SignatureError where the package holds none for the architecture, as for a
+    name that would lead out of its folder."""
+    if not re.fullmatch("[A-Za-z0-9_]+", stem):
+        raise SignatureError(f"PTX of {stem[:80]!r}: expected a name of letters, digits and underscores")
     path = ptx_path(stem, architecture)
     try:
         text = path.read_text(encoding="ascii")

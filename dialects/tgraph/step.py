@@ -76,10 +76,13 @@ def is_step(func: FuncOp) -> bool:
 
 
 def step_function(module: ModuleOp) -> FuncOp:
-    """The module's one function with a token argument; VerifyException where there is none, or more than one."""
+    """The module's one function with a token argument; VerifyException where there is none, more than one, or one
+    without a body."""
     found = [op for op in module.ops if isinstance(op, FuncOp) and is_step(op)]
     if len(found) != 1:
         raise VerifyException(f"expected one function with a {TOKEN} argument, got {len(found)}")
+    if found[0].is_declaration:
+        raise OpFault(found[0], f"step @{found[0].sym_name.data}: expected a body, got a declaration")
     return found[0]
 
 

@@ -73,6 +73,16 @@ def test_bad_usage(tmp_path: Path, pipeline: str, capsys: pytest.CaptureFixture[
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("target", ["riscv-asm", "arm-asm"])
+def test_a_language_that_a_step_cannot_be_written_in(
+    tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([write(tmp_path, GOOD), "-t", target, "-o", str(tmp_path / "out")]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"--target {target}: expected a module that it can write, got: ") and len(err) < 250
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "none.mlir")]) == 1
     assert "No such file" in capsys.readouterr().err

@@ -19,6 +19,14 @@ FAULTS = {
         body(f"  {SILU}", f"  {SILU.replace('%y', '%z').replace('-> tensor<1x64', '-> tensor<1x32')}"),
         "3:3: tgraph.silu result: expected (1, 64), got (1, 32)",
     ),
+    "one that leaves the dialect out": (
+        body("  %n = tgraph.fused_row rms %x cols 64 eps 0x7FC00000 : tensor<1x64xf32>"),
+        "2:3: tgraph.fused_row eps: expected a finite number of at least 0, got nan",
+    ),
+    "a number that no field holds": (
+        body(f"  {SILU}", "  %n = tgraph.fused_row rms %x cols 99999999999999999999 eps 1.0e-06 : tensor<1x64xf32>"),
+        "3:3\n  %n = tgraph.fused_row rms",
+    ),
     "xDSL's, which does not name the op": (
         body('    "tgraph.silu"(%x) : (tensor<1x64xf32>) -> ()'),
         "2:5: tgraph.silu: Expected 1 result, but got 0",
@@ -37,9 +45,13 @@ FAULTS = {
         "  func.return\n}\n",
         "2:3: launch.unary: expected to write other buffers than it reads, got one as both",
     ),
+    "a module that the text leaves out": (
+        f"{body()}{body()}",
+        '1:1: builtin.module: Redefinition of symbol "f"',
+    ),
     "what a step covers": (
         "\n  func.func @f() attributes {launch.lifted = 1 : i64} {\n  func.return\n}\n",
-        "2:3: func.func: step @f: expected each lifted op covered by one launch, got none for [0]",
+        "2:3: step @f: expected each lifted op covered by one launch, got none for [0]",
     ),
 }
 
@@ -76,7 +88,9 @@ func.func @step(%t: tensor<1xi32> {tgraph.token}, %p: tensor<1xi32> {tgraph.posi
     ("text", "told"),
     [
         (FAULTS["an op's own verifier"][0], FAULTS["an op's own verifier"][1]),
-        (STEP, "1:1: func.func: step @step: expected each state among the results, got none for 'keys'"),
+        ("\nfunc.func @f(%t: tensor<1xi32> {tgraph.token})", "2:1: step @f: expected a body, got a declaration"),
+        (body("  %y = tgraph.sulu %x"), "2:20: Operation tgraph.sulu is not registered"),
+        (STEP, "1:1: step @step: expected each state among the results, got none for 'keys'"),
     ],
 )
 def test_the_other_commands_tell_them_too(

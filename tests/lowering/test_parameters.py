@@ -95,6 +95,12 @@ def test_missing_things_are_named() -> None:
         read_ptx(ENTRY.replace("}", "// }"), "m.ptx").only([])
 
 
+@pytest.mark.parametrize("stem", ["../ptx/rows", "/etc/passwd", "", "rows\0", "röws"])
+def test_a_name_that_is_no_modules(stem: str) -> None:
+    with pytest.raises(SignatureError, match="expected a name of letters, digits and underscores"):
+        committed_ptx(stem, "compute_90")
+
+
 def test_only_some_entries() -> None:
     head = f"{HEADER}.global .align 4 .u32 shared_by_all = 1;\n"
     f = "\t// .globl f\n.visible .entry f(.param .u32 a)\n{\n\t{ // }\n\tret; }\n}"
