@@ -22,7 +22,7 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
 from lanelink.backends import BACKENDS, open_backend, wake
-from lanelink.bench import Options, Report, bench, shape_names
+from lanelink.bench import Options, Report, bench, shape_names, shape_path
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
 from lanelink.collector import collector_off
@@ -208,6 +208,8 @@ def _bench(options: argparse.Namespace) -> None:
     )
     if options.html is not None:
         check_place(options.html)
+    for shape in options.shapes:
+        shape_path(shape)  # each, before the first takes its minutes
     with _bar("measuring", len(options.shapes)) as measuring:
         reports: list[Report] = []
         for shape in options.shapes:

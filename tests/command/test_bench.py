@@ -150,6 +150,17 @@ def test_the_command_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert "lanelink: qwen3-8b: --context: expected room for 600 tokens" in capsys.readouterr().err
 
 
+def test_a_shape_that_is_none_is_told_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured: list[str] = []
+    monkeypatch.setattr("lanelink.cli.bench", lambda shape, _: measured.append(shape))
+    assert main(["bench", "qwen3-8b", "qwen3-9b"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("lanelink: qwen3-9b: expected a path or one of ") and err.endswith(", got neither\n")
+    assert not measured
+
+
 def test_a_page_that_cannot_be_written_is_told_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
