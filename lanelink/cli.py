@@ -37,8 +37,9 @@ from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
-from lanelink.lowering.runtime.generation import generate_batch
+from lanelink.lowering.runtime.generation import check_request, generate_batch
 from lanelink.lowering.runtime.phases import Phases
+from lanelink.lowering.runtime.reference import step_shape
 from lanelink.lowering.script.standalone import count_of, numbers
 from lanelink.pipeline import Schedule, lowered_form
 from lanelink.places import PlacingParser
@@ -241,7 +242,7 @@ def _run(options: argparse.Namespace) -> None:
 def _decode(options: argparse.Namespace, phases: Phases) -> None:
     with phases.phase("read the step"):
         module = read_module(options.step)
-        _check_prompts(options, step_io(step_function(module)).sequences)
+        _check_prompts(options, module)
     with phases.phase("open the checkpoint"):
         source = open_checkpoint(options.weights)
     with _bar("loading weights", None) as loading:
@@ -292,12 +293,16 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
                 print(f"{taken:8.3f} s  {name}", file=sys.stderr)
 
 
-def _check_prompts(options: argparse.Namespace, sequences: int) -> None:
-    """InputError for as many prompts as a step has not sequences."""
+def _check_prompts(options: argparse.Namespace, module: ModuleOp) -> None:
+    """InputError for as many prompts as a step has not sequences, BackendError for ids that it does not take."""
     name, given = ("--prompt", options.prompt) if options.ids is None else ("--ids", options.ids)
+    shape = step_shape(step_function(module))
+    sequences = shape.sequences
     if len(given) != sequences:
         once = "once" if sequences == 1 else f"{sequences} times, once a sequence of the step"
         raise InputError(f"{name}: expected it {once}, got it {len(given)} times")
+    if options.ids is not None:
+        check_request(shape, options.ids, options.n)
 
 
 def _answer(text: Text | None, prompts: list[list[int]], made: list[list[int]]) -> dict[str, object]:

@@ -40,7 +40,7 @@ def generate_batch(
     outside the vocabulary, a step of several rows a sequence, and a context without room for the longest prompt and all
     but the last of the `n`, which no step reads.
     """
-    _check_request(backend.shape, prompts, n)
+    check_request(backend.shape, prompts, n)
     report, tell = progress or _silent, chosen or _silent
     made: list[list[int]] = [[] for _ in prompts]
 
@@ -66,7 +66,8 @@ def generate_batch(
     return made
 
 
-def _check_request(shape: StepShape, prompts: Sequence[Sequence[int]], n: int) -> None:
+def check_request(shape: StepShape, prompts: Sequence[Sequence[int]], n: int) -> None:
+    """BackendError where `generate_batch` would refuse prompts or a number of ids; for before a backend is there."""
     if shape.rows_each != 1:
         raise BackendError(f"generate: expected a step of 1 row, got {shape.rows_each}")
     if len(prompts) != shape.sequences:
@@ -88,4 +89,4 @@ def _check_request(shape: StepShape, prompts: Sequence[Sequence[int]], n: int) -
         check_ids(shape, prompt)
 
 
-__all__ = ["generate", "generate_batch"]
+__all__ = ["check_request", "generate", "generate_batch"]

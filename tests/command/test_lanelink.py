@@ -103,6 +103,17 @@ def test_a_token_outside_the_vocabulary(step: Path, capsys: pytest.CaptureFixtur
     fails(capsys, "0 to 255", "256")
 
 
+@pytest.mark.parametrize(
+    ("ids", "n", "part"), [("1,256", "1", "0 to 255"), ("1,2", "128", "a context of at least 129")]
+)
+def test_ids_are_looked_at_before_weights(
+    step: Path, ids: str, n: str, part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Weights that are not there are not asked for."""
+    assert run(step, "--ids", ids, "-n", n, weights=tmp_path / "none") == 1
+    fails(capsys, part)
+
+
 def test_the_wrong_checkpoint(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(step, "--ids", "1", "-n", "1", weights=MODELS / "llama") == 1
     fails(capsys, "q_norm")
