@@ -48,7 +48,12 @@ class Places:
 
 
 class Memory:
-    """What a chunk of blocks sees of memory."""
+    """What a chunk of blocks sees of memory. `gone`: threads that have ended, where any has; `members`: of each cluster its
+    blocks, rows of the chunk, by rank.
+    """
+
+    gone: Array | None = None
+    members: Array
 
     def __init__(self, arena: Arena, rows: dict[str, Rows], site: Site, races: Races | None) -> None:
         self.arena = arena

@@ -93,7 +93,7 @@ class BarrierMemory(CopyingMemory):
             return np.zeros((1, 1), bool)
         if self.races is not None:
             self._watch(places, 8, at, write=False, strong=True)
-        self._land_bulk(frozenset(places.offsets.ravel().tolist()), at)
+        self.land(frozenset(places.offsets.ravel().tolist()), at)
         if self.races is not None:
             self.races.acquire(self, places)
         now = places.memory.views["u8"].take(places.offsets >> 3) >> np.uint64(63)
@@ -147,7 +147,7 @@ class BarrierMemory(CopyingMemory):
             self.places(space, address, offset + int(bad.argmax()) * _PIECE, _PIECE, mine, at, write, each=True)
         return all_of_it
 
-    def _land_bulk(self, barriers: frozenset[int], at: int) -> None:
+    def land(self, barriers: frozenset[int], at: int) -> None:
         """Copies whose barriers are looked at land, in the order in which they began."""
         if not self._bulk:
             return
@@ -161,11 +161,15 @@ class BarrierMemory(CopyingMemory):
             memory.views["u1"][copy.first : copy.first + count] = copy.values
             pieces = copy.first + np.arange(0, count, _PIECE)
             self._define(Places(memory, pieces, pieces.shape, None, False, True), _PIECE)
-            phase = self._phase(copy.barrier)
-            landed = replace(phase, owed=phase.owed - count)
-            self._check_owed(landed, at)
-            self._put_phase(copy.barrier, landed.settled())
+            self.count_bytes(copy.barrier, count, at)
         self._bulk = tuple(left)
+
+    def count_bytes(self, barrier: int, count: int, at: int) -> None:
+        """Bytes that a barrier counts have come."""
+        phase = self._phase(barrier)
+        landed = replace(phase, owed=phase.owed - count)
+        self._check_owed(landed, at)
+        self._put_phase(barrier, landed.settled())
 
     def _check_owed(self, phase: _Phase, at: int) -> None:
         if abs(phase.owed) > MOST_BYTES:

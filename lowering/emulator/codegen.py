@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from lanelink.lowering.emulator import barrier_instructions as barriers
+from lanelink.lowering.emulator import cluster_instructions as cluster
 from lanelink.lowering.emulator import conversions, data, float_math, floats, integer_math, integers
 from lanelink.lowering.emulator import memory_instructions as memory
 from lanelink.lowering.emulator import tensor_instructions as tensor
@@ -38,6 +39,7 @@ _ALONE: dict[str, Handler] = {
     **memory.TABLE,
     **barriers.TABLE,
     **warp.TABLE,
+    **cluster.TABLE,
     **tensor.TABLE,
 }
 
@@ -110,6 +112,8 @@ def compile_entry(entry: PtxEntry, module: PtxModule) -> CompiledEntry:
             result = e.guard
             if block.ending == "barrier":
                 barrier = warp.barrier_of(e, last)
+            elif block.ending == "meet":
+                cluster.check_wait(e, last)
             else:
                 result = _ending_value(e, block, last)
         emitters.append(e)

@@ -288,6 +288,8 @@ def _with_drops(lines: list[str], kept: set[str]) -> list[str]:
 
 SPECIAL: dict[str, int] = {
     **{f"%{root}.{axis}": 4 for root in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"},
+    **{f"%{r}.{axis}": 4 for r in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid") for axis in "xyz"},
+    **dict.fromkeys(("%cluster_ctarank", "%cluster_nctarank"), 4),
     **dict.fromkeys(("%laneid", "%warpid", "%nwarpid", "%dynamic_smem_size", "%total_smem_size"), 4),
     **{f"%lanemask_{kind}": 4 for kind in ("eq", "lt", "le", "gt", "ge")},
 }

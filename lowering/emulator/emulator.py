@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanelink.lowering.emulator.arena import Arena
+from lanelink.lowering.emulator.clusters import check_cluster
 from lanelink.lowering.emulator.codegen import CompiledEntry, compile_entry
 from lanelink.lowering.emulator.executor import Wave
-from lanelink.lowering.emulator.faults import Site
+from lanelink.lowering.emulator.faults import Extent, Site
 from lanelink.lowering.emulator.launching import (
+    MOST_CLUSTER,
     Layout,
     check_extents,
     check_local,
@@ -122,15 +124,17 @@ class Emulator:
         arguments: Sequence[bytes],
         *,
         together: bool = False,
+        cluster: Extent = (1, 1, 1),
     ) -> None:
         """Run a kernel over a grid of blocks with `shared` bytes of dynamic shared memory; `together`: all its blocks
-        at a time, for one whose blocks wait for each other.
+        at a time, for one whose blocks wait for each other. `cluster`: blocks that reach each other's shared memory.
 
         Each argument is packed little endian in its parameter's size. Raises EmulatorError at the first fault; memory
         then holds what had been written up to it.
         """
         info = entry.info
         check_extents(info, grid, block, shared)
+        check_cluster(info.name, entry.module.target, grid, cluster, MOST_CLUSTER)
         params = pack_arguments(info, arguments)
         self._arena.launch += 1
         threads = block[0] * block[1] * block[2]
@@ -139,7 +143,10 @@ class Emulator:
         local = check_local(info, entry.module)
         if local:
             at_once = max(1, min(at_once, MOST_LOCAL_AT_ONCE // (threads * local)))
-        if together:
+        size = cluster[0] * cluster[1] * cluster[2]
+        # Blocks of a cluster run together; along x they are neighbours, so that a chunk is whole clusters.
+        at_once = max(size, at_once - at_once % size)
+        if together or size > cluster[0]:
             check_together(info, total, threads, local)
             at_once = total
         if self._races is not None:
@@ -148,7 +155,8 @@ class Emulator:
         with np.errstate(all="ignore"):
             for first in range(0, total, at_once):
                 blocks = min(at_once, total - first)
-                site = Site(info.name, entry.module.name, info.body.instructions, grid, block, first, blocks, threads)
+                instructions = info.body.instructions
+                site = Site(info.name, entry.module.name, instructions, grid, block, first, blocks, threads, cluster)
                 steps = self._chunk(entry, site, shared, params, steps)
 
     def _chunk(self, entry: Entry, site: Site, shared: int, params: bytes, steps: int) -> int:

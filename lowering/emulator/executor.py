@@ -24,8 +24,9 @@ class Wave(Tensors):
     """The threads of a chunk, and where they are.
 
     `waiting` holds the groups that can run, by block; `parked` those that wait for other lanes of their warps; `barred`
-    those at a barrier of their block, by the block that holds the barrier; `polling` those in a loop that waits for
-    another thread's write, which run again once nothing else can. `progress`: something else has run since they did.
+    those at a barrier of their block, and `meeting` those at one of their cluster, by the block that holds the barrier;
+    `polling` those in a loop that waits for another thread's write, which run again once nothing else can. `progress`:
+    something else has run since they did.
     """
 
     code: tuple[CompiledBlock, ...]
@@ -39,6 +40,7 @@ class Wave(Tensors):
         self.waiting: dict[int, Array] = {}
         self.parked: dict[int, Array] = {}
         self.barred: dict[int, Array] = {}
+        self.meeting: dict[int, Array] = {}
         self.polling: dict[int, Array] = {}
         self.progress = False
         self.needed: dict[tuple[int, ...], frozenset[int]] = {}
@@ -66,16 +68,16 @@ class Wave(Tensors):
 
     def _others(self) -> bool:
         """Whether threads are anywhere else than in the group that runs."""
-        return bool(self.waiting or self.parked or self.barred or self.polling)
+        return bool(self.waiting or self.parked or self.barred or self.meeting or self.polling)
 
     def _keep(self) -> frozenset[int]:
         """Registers that threads elsewhere still need."""
-        key = (*self.waiting, -1, *self.parked, -1, *self.polling, -1, *self.barred)
+        key = (*self.waiting, -1, *self.parked, -1, *self.polling, -1, *self.barred, -1, *self.meeting)
         found = self.needed.get(key)
         if found is None:
             blocks = self.code
             needed = 0
-            for pc in (*self.waiting, *self.parked, *self.polling, *(pc + 1 for pc in self.barred)):
+            for pc in (*self.waiting, *self.parked, *self.polling, *(pc + 1 for pc in (*self.barred, *self.meeting))):
                 needed |= blocks[pc].live_in
             found = self.needed[key] = numbers_of(needed)
         return found
@@ -108,7 +110,8 @@ class Wave(Tensors):
                 raise self.site.error(block.ending_at, self._first(mine), "expected no trap, got one")
             if ending == "exit":
                 return self._exit(mine, pc + 1, left, m)
-            return self._barrier(pc, mine, left, m)
+            wait = self._barrier if ending == "barrier" else self._meet
+            return wait(pc, mine, left, m)
         return self._go(pc + 1, m)
 
     def _first(self, m: Array | None) -> int:
@@ -187,6 +190,17 @@ class Wave(Tensors):
             return self._next()
         return self._go(pc + 1, left)
 
+    def _meet(
+        self, pc: int, mine: Array | None, left: "Array | bool", m: Array | None
+    ) -> tuple[int | None, Array | None]:
+        """Threads wait for their cluster, until nothing else can run."""
+        here = np.ones((self.blocks, self.threads), bool) if mine is None else mine
+        self.check_arrived(here, self.code[pc].ending_at)
+        self._add(self.meeting, pc, here)
+        if isinstance(left, bool):
+            return self._next()
+        return self._go(pc + 1, left)
+
     def _poll(
         self, pc: int, again: "Array | bool", left: "Array | bool", m: Array | None
     ) -> tuple[int | None, Array | None]:
@@ -258,6 +272,8 @@ class Wave(Tensors):
         writes. If there is none, or there was none to write since they looked, say who is missing.
         """
         ready = self._complete()
+        if ready is None and self._pass_clusters():
+            return
         if ready is None:
             if not self.polling or not self.progress:
                 raise self._stuck()
@@ -275,6 +291,25 @@ class Wave(Tensors):
             else:
                 del self.barred[pc]
             self._add(self.waiting, pc + 1, out)
+
+    def _pass_clusters(self) -> bool:
+        """Let those go whose cluster has all arrived; whether there are any."""
+        ready: Array | None = None
+        for pc, m in list(self.meeting.items()):
+            out = self.met(m)
+            if not out.any():
+                continue
+            ready = out if ready is None else ready | out
+            rest = m & ~out
+            if rest.any():
+                self.meeting[pc] = rest
+            else:
+                del self.meeting[pc]
+            self._add(self.waiting, pc + 1, out)
+        if ready is None:
+            return False
+        self.pass_cluster(ready)
+        return True
 
     def _complete(self) -> Array | None:
         """Threads, (blocks, threads), whose barrier has all it waits for."""
@@ -312,6 +347,7 @@ class Wave(Tensors):
             return "at its end"
         for groups, word in (
             (self.barred, "at a barrier"),
+            (self.meeting, "waiting for its cluster"),
             (self.parked, "waiting for lanes"),
             (self.polling, "waiting for a write"),
             (self.waiting, "waiting"),
@@ -350,6 +386,14 @@ class Wave(Tensors):
                 at,
                 self._first(m),
                 f"expected lane {lane} of the member mask to come, got it {self._whereabouts(missing)}",
+            )
+        if not self.barred:
+            pc = min(self.meeting)
+            missing = self.missing_of(self.meeting[pc])
+            raise self.site.error(
+                self.code[pc].ending_at,
+                missing,
+                f"expected every thread of the cluster to arrive, got this one {self._whereabouts(missing)}",
             )
         pc = min(self.barred)
         m = self.barred[pc]

@@ -30,7 +30,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A chunk of a launch: blocks [first, first + blocks) of the grid, in linear order, each of `threads` threads."""
+    """
+    A chunk of a launch: blocks [first, first + blocks) of the grid, in linear order, each of `threads` threads; of
+    clusters of `cluster` blocks, whole ones.
+    """
 
     kernel: str
     module: str
@@ -40,6 +43,7 @@ class Site:
     first: int
     blocks: int
     threads: int
+    cluster: Extent = (1, 1, 1)
 
     def place(self, at: int, thread: int | None) -> str:
         """Kernel, PTX line with its instruction, and block and thread where one is to blame."""

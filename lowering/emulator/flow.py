@@ -1,6 +1,6 @@
 """Basic blocks of a body, and which registers are live between them.
 
-A block ends at a branch, at the end of a thread, at a block-wide barrier, or where another block is entered. Blocks
+A block ends at a branch, at the end of a thread, at a barrier of its block or cluster, or where another is entered. Blocks
 keep the order of the text: the block's index is the program counter that the executor schedules by.
 """
 
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from lanelink.lowering.emulator.errors import PtxError
 from lanelink.lowering.emulator.ptx import Body, Guard, Immediate, Instruction, Name
 
-Ending: TypeAlias = Literal["fall", "jump", "branch", "table", "exit", "barrier", "trap"]
+Ending: TypeAlias = Literal["fall", "jump", "branch", "table", "exit", "barrier", "meet", "trap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Block:
 
     def successors(self) -> tuple[int, ...]:
         """Blocks that control may go to."""
-        falls = self.ending in ("fall", "branch", "barrier") or self.guard is not None
+        falls = self.ending in ("fall", "branch", "barrier", "meet") or self.guard is not None
         if self.ending == "table" and self.guard is None:
             falls = False
         return (*self.targets, self.index + 1) if falls else self.targets
@@ -75,8 +75,11 @@ _ENDINGS: dict[str, Ending] = {
 
 
 def _ending(instruction: Instruction) -> Ending | None:
-    if instruction.opcode in ("bar", "barrier") and "warp" in instruction.modifiers:
-        return None
+    if instruction.opcode in ("bar", "barrier"):
+        if "cluster" in instruction.modifiers:
+            return "meet" if "wait" in instruction.modifiers else None
+        if "warp" in instruction.modifiers:
+            return None
     return _ENDINGS.get(instruction.opcode)
 
 

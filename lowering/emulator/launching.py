@@ -18,6 +18,9 @@ MOST_THREADS = 1024
 MOST_SHARED = 227 * 1024
 """CUDA C++ Programming Guide, technical specifications by compute capability (shared memory: of 9.0, the largest)."""
 
+MOST_CLUSTER = 16
+"""Blocks of a cluster on 9.0: 8 on every chip, 16 where the launch says that it is not for all (the same guide)."""
+
 WARPS_OF_A_PROCESSOR = 64
 """What %nwarpid says on 8.0 and 9.0 (the same table)."""
 
@@ -149,6 +152,19 @@ def special_values(site: Site, shared: int, static: int) -> dict[str, Array]:
             put(f"{place}.{axis}", rest % length if length > 1 else np.zeros((1, 1)))
             put(f"{size}.{axis}", np.full((1, 1), length))
             rest = rest // length
+    within = np.zeros((1, 1), np.int64)
+    stride = 1
+    for axis, count, size in zip("xyz", site.grid, site.cluster, strict=True):
+        at = values[f"%ctaid.{axis}"].astype(np.int64)
+        place = at % size
+        put(f"%clusterid.{axis}", at // size)
+        put(f"%nclusterid.{axis}", np.full((1, 1), count // size))
+        put(f"%cluster_ctaid.{axis}", place)
+        put(f"%cluster_nctaid.{axis}", np.full((1, 1), size))
+        within = within + place * stride
+        stride *= size
+    put("%cluster_ctarank", within)
+    put("%cluster_nctarank", np.full((1, 1), stride))
     lane = thread % 32
     put("%laneid", lane)
     put("%warpid", thread // 32)

@@ -6,7 +6,7 @@ from lanelink.lowering.emulator.modifiers import Handler, Modifiers
 from lanelink.lowering.emulator.ptx import Address, Immediate, Instruction, Name, Operand, Vector
 from lanelink.lowering.emulator.types import TAGS, tag_bytes
 
-_SPACES = ("global", "shared", "shared::cta", "local", "const", "param", "param::entry")
+_SPACES = ("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry")
 _STRONG = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 _HINTS = frozenset(
     {
@@ -40,7 +40,7 @@ _HINTS = frozenset(
 
 def _space(m: Modifiers) -> str:
     space = m.choice(_SPACES)
-    return (space or "generic").partition("::")[0]
+    return space if space == "shared::cluster" else (space or "generic").partition("::")[0]
 
 
 def _order(m: Modifiers) -> str:
@@ -121,7 +121,7 @@ def atomic(e: Emitter, i: Instruction) -> None:
     operation = m.need(_ATOMIC_TYPES, "an operation")
     policy = m.flag("L2::cache_hint")
     kind = m.type()
-    if kind not in _ATOMIC_TYPES[operation] or space not in ("global", "shared", "generic"):
+    if kind not in _ATOMIC_TYPES[operation] or space not in ("global", "shared", "shared::cluster", "generic"):
         raise m.unknown_type(kind)
     m.drop(frozenset({"cta", "gpu", "sys", "cluster"}))
     values = 2 if operation == "cas" else 1

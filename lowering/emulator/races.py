@@ -2,7 +2,8 @@
 order.
 
 What orders accesses: a thread's own program; a barrier of the block; a barrier of the warp (bar.warp.sync; shuffles
-and votes order no memory); and between threads an atomic that reads what another wrote, for what fences (membar.gl or
+and votes order no memory); a barrier of the cluster, for what came before the releasing arrivals of each of its blocks;
+and between threads an atomic that reads what another wrote, for what fences (membar.gl or
 wider, or a releasing atomic) had covered before that other: those of its own thread, with what its warp did before a
 barrier of the warp, and those of its block before a barrier; or an acquiring load in its place. An arrival at a barrier
 in shared memory releases, and who sees its phase over acquires. Acquiring needs no fence of its own here, as the
@@ -61,11 +62,12 @@ class _View:
     def copy(self) -> "_View":
         return _View(self.before, dict(self.own), dict(self.warps))
 
-    def covers(self, access: "_Access", me: int) -> bool:
-        """Whether an access (of many threads, warps or blocks, if MANY) is ordered before; `me` is the asking block."""
+    def covers(self, access: "_Access", others: Array) -> bool:
+        """Whether an access (of many threads, warps or blocks, if MANY) is ordered before; `others` are the blocks that
+        may have made it beside the asking one.
+        """
         if access.block == MANY:
-            others = np.delete(self.before, me)
-            return bool((others > access.epoch).all())
+            return bool((self.before[others] > access.epoch).all())
         if self.before[access.block] > access.epoch or self.warps.get(access.warp, 0) > access.warp_epoch:
             return True
         return access.thread != MANY and self.own.get(access.thread, 0) >= access.epoch
@@ -93,6 +95,10 @@ class Races:
         self._blocks, self._threads = blocks, threads
         self._width = -(-threads // 32)
         self._epochs = np.full(blocks, self._base, np.int32)
+        # Accesses of earlier epochs of its own block come before a block's next ones: all but those since an arrival.
+        self._settled = self._epochs.copy()
+        self._arrived = np.zeros(blocks, np.int32)
+        self._arriving = np.zeros((blocks, threads), bool)
         self._warp_epochs = np.full(blocks * self._width, self._base, np.int32)
         self._fenced = np.zeros(blocks * threads, np.int32)
         self._fenced_warp = np.zeros(blocks * threads, np.int32)
@@ -104,9 +110,10 @@ class Races:
         self._next = self._base + 1
 
     def begin_chunk(self, memory: "Memory") -> None:
-        """Blocks of another chunk have shared memory of their own."""
+        """Blocks of another chunk have shared memory of their own; each is reached by those of its cluster."""
         self._shared = None
         self._locations = {place: view for place, view in self._locations.items() if place >= 0}
+        self._peers = {int(b) + memory.site.first: c + memory.site.first for c in memory.members for b in c}
 
     # Orderings
 
@@ -116,6 +123,7 @@ class Races:
         rows = np.arange(memory.blocks) if ready is None else np.flatnonzero(ready.any(axis=1))
         blocks = first + rows
         self._epochs[blocks] += 1
+        self._settled[blocks] = self._epochs[blocks]
         warps = self._warp_epochs.reshape(self._blocks, -1)
         warps[blocks] += 1
         self._next = max(self._next, int(self._epochs.max()) + 1, int(warps.max()) + 1)
@@ -125,6 +133,35 @@ class Races:
         for block in blocks.tolist():
             for view in self._pending.pop(block, {}).values():
                 self._view(block).join(view)
+
+    def arrive(self, memory: "Memory", here: Array) -> None:
+        """
+        Threads arrive, releasing, at a barrier of their cluster: when the last of a block does, what the block did so far
+        is set apart from what it does next.
+        """
+        first = memory.site.first
+        arriving = self._arriving[first : first + memory.blocks]
+        arriving |= here
+        rows = np.flatnonzero(here.any(axis=1) & (arriving | self._gone(memory)).all(axis=1))
+        arriving[rows] = False
+        self._epochs[first + rows] += 1
+        self._arrived[first + rows] = self._epochs[first + rows]
+        self._next = max(self._next, int(self._epochs.max()) + 1)
+
+    def meet(self, memory: "Memory", clusters: "list[Array]") -> None:
+        """The blocks of some clusters, rows of the chunk, pass the barrier at which they have arrived."""
+        for rows in clusters:
+            blocks = memory.site.first + rows
+            for block in blocks.tolist():
+                view = self._view(block)
+                view.before[blocks] = np.maximum(view.before[blocks], self._arrived[blocks])
+            self._settled[blocks] = np.maximum(self._settled[blocks], self._arrived[blocks])
+            waited = self._waited.reshape(self._blocks, -1)
+            waited[blocks] |= waited[blocks].any()
+
+    @staticmethod
+    def _gone(memory: "Memory") -> Array:
+        return np.zeros((1, 1), bool) if memory.gone is None else memory.gone
 
     def warp_barrier(self, memory: "Memory", m: Array | None) -> None:
         rows, threads = self._who(memory, m)
@@ -186,7 +223,7 @@ class Races:
                 continue
             before = plane.reads.take(index)
             current = before.epoch >= self._base
-            kept = current & ~self._ordered(before, now, current)
+            kept = current & ~self._ordered(before, now, current, plane)
             plane.put_reads(index, now, kept, before)
 
     def write(self, memory: "Memory", places: "Places", size: int, at: int, *, strong: bool = False) -> None:
@@ -303,13 +340,13 @@ class Races:
 
     # Checks
 
-    def _ordered(self, before: Accesses, now: Accesses, current: Array) -> Array:
+    def _ordered(self, before: Accesses, now: Accesses, current: Array, plane: Plane) -> Array:
         """Whether each earlier access comes before the present one; only those of this launch, `current`, are looked
         into.
         """
         same = before.block == now.block
         ordered = before.thread == now.thread
-        ordered |= same & (before.epoch < now.epoch)
+        ordered |= same & (before.epoch < self._settled.take(now.block))
         ordered |= same & (before.warp == now.warp) & (before.warp_epoch < now.warp_epoch)
         if not self._views and not self._pending:
             return ordered
@@ -319,16 +356,19 @@ class Races:
         earlier = (before.thread, before.warp, before.block, before.epoch, before.warp_epoch)
         asked = np.stack([each[left] for each in (*earlier, now.block, now.thread)], axis=1)
         unique, place = np.unique(asked, axis=0, return_inverse=True)
-        answers = np.array([self._covered(_Access(*row[:5]), *row[5:]) for row in unique.tolist()], bool)
+        shared = plane is self._shared
+        answers = np.array([self._covered(_Access(*row[:5]), *row[5:], shared) for row in unique.tolist()], bool)
         ordered[left] = answers[place.reshape(-1)]
         return ordered
 
-    def _covered(self, access: _Access, me: int, asking: int) -> bool:
+    def _covered(self, access: _Access, me: int, asking: int, shared: bool) -> bool:
+        others = self._peers[me] if shared else np.arange(self._blocks)
+        others = others[others != me]
         view = self._views.get(me)
-        if view is not None and view.covers(access, me):
+        if view is not None and view.covers(access, others):
             return True
         pending = self._pending.get(me, {}).get(asking)
-        return pending is not None and pending.covers(access, me)
+        return pending is not None and pending.covers(access, others)
 
     def _check(
         self,
@@ -348,7 +388,7 @@ class Races:
             if int(epochs.max()) >= self._base:
                 before = record.take(index)
                 current = before.epoch >= self._base
-                bad = current & ~self._ordered(before, now, current)
+                bad = current & ~self._ordered(before, now, current, plane)
                 if strong and word == "write":
                     bad &= ~plane.strong.take(index)
                 if bad.any():

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lanelink.lowering.emulator.barriers import BarrierMemory
+from lanelink.lowering.emulator.clusters import ClusteredMemory
 from lanelink.lowering.emulator.types import Array
 
 _U32 = np.uint32
@@ -32,7 +32,7 @@ def _sources(mode: str, b: int, c: int) -> tuple[Array, Array]:
     return np.where(inside, source, lane), inside
 
 
-class Warps(BarrierMemory):
+class Warps(ClusteredMemory):
     """A chunk's warps, over its memory."""
 
     def prepare_warps(self) -> None:
@@ -105,8 +105,6 @@ class Warps(BarrierMemory):
         mask = np.ones((self.blocks, self.threads), bool) if m is None else m
         self._refuse_absent(self.absent(mask, members, self.gone), at)
         return here, named
-
-    gone: Array | None = None
 
     def _refuse_absent(self, absent: Array, at: int) -> None:
         if absent.any():

@@ -65,11 +65,13 @@ class Device:
         shared: int = 0,
         outside: str = "",
         together: bool = False,
+        cluster: int = 1,
     ) -> None:
         """Load and launch a body over 64-bit arguments."""
         entry = self.entry(body, len(arguments), outside)
         packed = [int(a).to_bytes(8, "little") for a in arguments]
-        self.emulator.launch(entry, (grid, 1, 1), (block, 1, 1), shared, packed, together=together)
+        extents = (grid, 1, 1), (block, 1, 1)
+        self.emulator.launch(entry, *extents, shared, packed, together=together, cluster=(cluster, 1, 1))
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_text_that_is_no_ptx(text: str, line: int, message: str) -> None:
         ("add.u33 %r1, %r2, %r3;", "add.u33"),
         ("add.rn.u32 %r1, %r2, %r3;", "add.rn.u32"),
         ("ld.global.bogus.u32 %r1, [%q1];", "ld.global.bogus.u32"),
-        ("ld.shared::cluster.u32 %r1, [%q1];", "ld.shared::cluster.u32"),
+        ("ld.shared::elsewhere.u32 %r1, [%q1];", "ld.shared::elsewhere.u32"),
         ("add.u32 %r1, %r2;", "expected 3 operands of add.u32, got 2"),
         ("add.u32 %r1, %r2, %nothing;", "got '%nothing'"),
         ("add.u32 %r1, %r2, %q1, %r3;", "expected 3 operands"),
