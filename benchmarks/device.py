@@ -11,6 +11,7 @@ import numpy as np
 from cuda.bindings import driver as cu
 
 from lanelink.kernels.build import ptx_path
+from lanelink.lowering.runtime.cuda_checks import USUAL_CLUSTER
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
 from lanelink.lowering.selection.chip import Chip
 
@@ -109,6 +110,9 @@ class Device:
             which = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             check(cu.cuFuncSetAttribute(self._functions[key], which, call.shared))
             self._shared[key] = call.shared
+        if call.cluster > USUAL_CLUSTER:
+            which = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+            check(cu.cuFuncSetAttribute(self._functions[key], which, 1))
         return self._functions[key]
 
     def scratch(self, calls: Sequence[KernelCall]) -> None:
@@ -124,12 +128,20 @@ class Device:
         config.blockDimX, config.blockDimY, config.blockDimZ = call.block
         config.sharedMemBytes = call.shared
         config.hStream = self.stream
+        attributes = list[Any]()
         if overlap and call.dependent:
             attribute = cu.CUlaunchAttribute()
             attribute.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
             attribute.value.programmaticStreamSerializationAllowed = 1
-            config.attrs = [attribute]
-            config.numAttrs = 1
+            attributes.append(attribute)
+        if call.cluster > 1:
+            attribute = cu.CUlaunchAttribute()
+            attribute.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            value = attribute.value
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = call.cluster, 1, 1
+            attributes.append(attribute)
+        if attributes:
+            config.attrs, config.numAttrs = attributes, len(attributes)
         packed = [self._packed(a) for a in call.arguments]
         values, kinds = tuple(v for v, _ in packed), tuple(k for _, k in packed)
         check(cu.cuLaunchKernelEx(config, self.function(call), (values, kinds), 0))

@@ -183,6 +183,7 @@ class _Lowering:
             shared=call.shared,
             dependent=op.dependent is not None and self.waits and call.dependent,
             together=call.together,
+            cluster=call.cluster,
             covers=op.covered(),
             label=label_of(op),
         )

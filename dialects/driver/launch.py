@@ -41,6 +41,8 @@ MOST_GRID: Extent = (2**31 - 1, 65535, 65535)
 MOST_BLOCK: Extent = (1024, 1024, 64)
 MOST_THREADS = 1024
 """Of every compute capability from 3.0 on: CUDA C++ Programming Guide, technical specifications per capability."""
+MOST_CLUSTER = 16
+"""Blocks of a cluster of any chip so far (compute capability 9.0, where the function allows more than the usual 8)."""
 MOST_SHARED = 227 * 1024
 """Bytes of shared memory that a block of any chip so far may take (compute capability 9.0)."""
 
@@ -60,11 +62,11 @@ class LaunchOp(IRDLOperation):
 
     A parameter is a buffer's address with an offset in bytes, an i32, an f32, or null for an operand this launch has
     not. `dependent`: it may begin before the launch before it ends, as its kernel waits for that itself. `together`:
-    its blocks wait for each other, so that all of them have to be resident at once. `covers` are the lifted ops it
-    computes.
+    its blocks wait for each other, so that all of them have to be resident at once. `cluster`: as many neighbouring
+    blocks along x run side by side and reach each other's shared memory. `covers` are the lifted ops it computes.
 
     Stands for [cuLaunchKernelEx](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__EXEC.html); `dependent` is
-    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION.
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, `cluster` CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION.
 
     Example:
     ```mlir
@@ -82,6 +84,7 @@ class LaunchOp(IRDLOperation):
     shared = prop_def(IntegerAttr[I64])
     dependent = opt_prop_def(UnitAttr)
     together = opt_prop_def(UnitAttr)
+    cluster = opt_prop_def(IntegerAttr[I64])
     covers = prop_def(DenseArrayBase[I64])
     label = opt_prop_def(StringAttr)
     buffers = var_operand_def(BufferType())
@@ -99,6 +102,7 @@ class LaunchOp(IRDLOperation):
         shared: int = 0,
         dependent: bool = False,
         together: bool = False,
+        cluster: int = 1,
         covers: Sequence[int] = (),
         label: str | None = None,
     ) -> None:
@@ -114,6 +118,7 @@ class LaunchOp(IRDLOperation):
                 "shared": IntegerAttr(shared, i64),
                 "dependent": UnitAttr() if dependent else None,
                 "together": UnitAttr() if together else None,
+                "cluster": None if cluster == 1 else IntegerAttr(cluster, i64),
                 "covers": DenseArrayBase.from_list(i64, sorted(covers)),
                 "label": None if label is None else StringAttr(label),
             },
@@ -129,6 +134,11 @@ class LaunchOp(IRDLOperation):
         values: DenseArrayBase[I64] = getattr(self, name)
         x, y, z = values.get_values()
         return x, y, z
+
+    @property
+    def cluster_blocks(self) -> int:
+        """Blocks of a cluster; 1 where there are none."""
+        return 1 if self.cluster is None else self.cluster.value.data
 
     def passed(self) -> Iterator[tuple[ArgumentAttr, SSAValue | None]]:
         """The arguments in order, each address with its buffer."""
@@ -148,6 +158,8 @@ class LaunchOp(IRDLOperation):
             raise VerifyException(
                 f"driver.launch shared: expected 0 to {MOST_SHARED} bytes, got {self.shared.value.data}"
             )
+        if self.cluster is not None:
+            self._verify_cluster(self.cluster.value.data)
         addresses = sum(isinstance(a, AddressAttr) for a in self.arguments)
         if addresses != len(self.buffers):
             raise VerifyException(
@@ -180,6 +192,15 @@ class LaunchOp(IRDLOperation):
                         f"driver.launch: expected slices that lie apart, got bytes {first} to {end - 1} and "
                         f"{next_first} to {next_end - 1} of one buffer"
                     )
+
+    def _verify_cluster(self, blocks: int) -> None:
+        if not 2 <= blocks <= MOST_CLUSTER:
+            raise VerifyException(f"driver.launch cluster: expected 2 to {MOST_CLUSTER} blocks, got {blocks}")
+        if self.extent("grid")[0] % blocks:
+            raise VerifyException(
+                f"driver.launch grid x: expected a multiple of the {blocks} blocks of a cluster, "
+                f"got {self.extent('grid')[0]}"
+            )
 
     def _verify_extent(self, name: str, most: Extent) -> None:
         values = getattr(self, name).get_values()
@@ -225,6 +246,8 @@ class LaunchOp(IRDLOperation):
             sizes: DenseArrayBase[I64] = getattr(self, name)
             printer.print_list(sizes.get_values(), printer.print_int)
             printer.print_string(")")
+        if self.cluster is not None:
+            printer.print_string(f" cluster {self.cluster.value.data}")
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data}")
         if self.dependent is not None:
@@ -249,6 +272,9 @@ class LaunchOp(IRDLOperation):
         grid = _parse_extent(parser)
         parser.parse_keyword("block")
         block = _parse_extent(parser)
+        cluster = 1
+        if parser.parse_optional_keyword("cluster"):
+            cluster = parser.parse_integer(allow_boolean=False)
         shared = 0
         if parser.parse_optional_keyword("shared"):
             shared = parser.parse_integer(allow_boolean=False)
@@ -269,6 +295,7 @@ class LaunchOp(IRDLOperation):
             shared=shared,
             dependent=dependent,
             together=together,
+            cluster=cluster,
             covers=covers,
             label=label.data if isinstance(label, StringAttr) else None,
         )

@@ -48,8 +48,9 @@ class Places:
 
 
 class Memory:
-    """What a chunk of blocks sees of memory. `gone`: threads that have ended, where any has; `members`: of each cluster its
-    blocks, rows of the chunk, by rank.
+    """What a chunk of blocks sees of memory.
+
+    `gone`: threads that have ended, where any has; `members`: of each cluster its blocks, rows of the chunk, by rank.
     """
 
     gone: Array | None = None

@@ -1,5 +1,5 @@
-"""Barriers of a cluster, addresses in it, and stores that a barrier of another block counts (PTX ISA 9.7.13.4; 9.7.9.22,
-.23 and .12, st.async): calls of the chunk's memory.
+"""Barriers of a cluster, addresses in it, and stores that a barrier of another block counts (PTX ISA 9.7.13.4, 9.7.9.22
+and .23; 9.7.9.12, st.async): calls of the chunk's memory.
 """
 
 from lanelink.lowering.emulator import memory_instructions as memory
@@ -59,7 +59,7 @@ def address_rank(e: Emitter, i: Instruction) -> None:
 
 
 def store(e: Emitter, i: Instruction) -> None:
-    """st.async: values for another block's shared memory, whose bytes a barrier there counts. Others are plain stores."""
+    """st.async: values for another block's shared memory, whose bytes a barrier there counts. Others are plain."""
     if "async" not in i.modifiers:
         memory.store(e, i)
         return

@@ -39,7 +39,7 @@ def rank_of(place: Extent, cluster: Extent) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """Values under way to other blocks: of each the place of its barrier's word, where it lands, its bytes (n, size)."""
+    """Values under way to other blocks: of each its barrier's word's place, where it lands, its bytes (n, size)."""
 
     barriers: Array
     offsets: Array
@@ -146,13 +146,14 @@ class ClusteredMemory(BarrierMemory):
     def _check_blocks(self, tag: Array, mine: Array, row: Array, threads: Array, at: int) -> None:
         """Refuse accesses to blocks that are not there: not of the cluster, not known to have started, or ended."""
         foreign = row != mine
-        ended = np.zeros(self.blocks, bool) if self.gone is None else self.gone.all(axis=1)
+        ended: Array = np.zeros(self.blocks, bool) if self.gone is None else self.gone.all(axis=1)
         alone = foreign & (self.meetings.ravel().take(threads) == 0)
-        for bad, expected in (
+        faults: tuple[tuple[Array, str], ...] = (
             (tag > self._ranks, f"a rank below the {self._ranks} blocks of the cluster"),
             (foreign & ended[row], "a block that has not ended"),
             (alone, "a barrier of the cluster before, so that the other block has started"),
-        ):
+        )
+        for bad, expected in faults:
             if bad.any():
                 k = int(bad.argmax())
                 got = f"an access to the shared memory of rank {int(tag[k]) - 1}"
@@ -179,7 +180,8 @@ class ClusteredMemory(BarrierMemory):
         if self.races is not None:
             self._watch(places, size, at, write=True, strong=False)
             self.races.atomic(self, word, 8, at, "release")
-        if word.offsets.size and bool((word.offsets.ravel() // self._stride != places.offsets.ravel() // self._stride).any()):
+        stride = self.rows["shared"].stride
+        if (word.offsets.ravel() // stride != places.offsets.ravel() // stride).any():
             raise self.site.error(at, None, "expected a barrier of the block that the values go to, got another's")
         together = np.stack([self._chosen(v, places.lanes) for v in values], axis=1)
         pieces = np.ascontiguousarray(together).view(np.uint8).reshape(-1, size)
@@ -188,10 +190,6 @@ class ClusteredMemory(BarrierMemory):
         for k in range(size):
             shadow[offsets + k] &= ~np.uint8(DEFINED)
         self._sent = (*self._sent, _Sent(word.offsets.ravel(), offsets, pieces))
-
-    @property
-    def _stride(self) -> int:
-        return self.rows["shared"].stride
 
     def land(self, barriers: frozenset[int], at: int) -> None:
         super().land(barriers, at)
@@ -237,7 +235,9 @@ class ClusteredMemory(BarrierMemory):
             if torn.any():
                 block, lane = np.unravel_index(int(torn.argmax()), torn.shape)
                 thread = int(block) * self.threads + first + int(lane)
-                raise self.site.error(at, thread, "expected every thread of the warp to arrive together, got it elsewhere")
+                raise self.site.error(
+                    at, thread, "expected every thread of the warp to arrive together, got it elsewhere"
+                )
 
     def check_arrived(self, mine: Array, at: int) -> None:
         """Refuse barrier.cluster.wait of threads that have not arrived."""
@@ -273,7 +273,9 @@ class ClusteredMemory(BarrierMemory):
 
 
 def check_cluster(kernel: str, target: str, grid: Extent, cluster: Extent, most: int) -> None:
-    """Refuse clusters that no launch can have: of more than `most` blocks, that do not divide the grid, before sm_90."""
+    """Refuse clusters that no launch can have: of more than `most` blocks, of a grid that is not whole ones, of PTX
+    before sm_90.
+    """
     size = cluster[0] * cluster[1] * cluster[2]
     if any(c < 1 for c in cluster) or size > most:
         raise EmulatorError(f"kernel {kernel}: expected a cluster of 1 to {most} blocks, got {cluster}")

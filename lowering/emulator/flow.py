@@ -1,7 +1,7 @@
 """Basic blocks of a body, and which registers are live between them.
 
-A block ends at a branch, at the end of a thread, at a barrier of its block or cluster, or where another is entered. Blocks
-keep the order of the text: the block's index is the program counter that the executor schedules by.
+A block ends at a branch, at the end of a thread, at a barrier of its block or cluster, or where another is entered.
+Blocks keep the order of the text: the block's index is the program counter that the executor schedules by.
 """
 
 from collections.abc import Iterable, Sequence

@@ -136,8 +136,8 @@ class Races:
 
     def arrive(self, memory: "Memory", here: Array) -> None:
         """
-        Threads arrive, releasing, at a barrier of their cluster: when the last of a block does, what the block did so far
-        is set apart from what it does next.
+        Threads arrive, releasing, at a barrier of their cluster: when the last of a block does, what the block did so
+        far is set apart from what it does next.
         """
         first = memory.site.first
         arriving = self._arriving[first : first + memory.blocks]
@@ -357,11 +357,11 @@ class Races:
         asked = np.stack([each[left] for each in (*earlier, now.block, now.thread)], axis=1)
         unique, place = np.unique(asked, axis=0, return_inverse=True)
         shared = plane is self._shared
-        answers = np.array([self._covered(_Access(*row[:5]), *row[5:], shared) for row in unique.tolist()], bool)
+        answers = np.array([self._covered(_Access(*row[:5]), *row[5:], shared=shared) for row in unique.tolist()], bool)
         ordered[left] = answers[place.reshape(-1)]
         return ordered
 
-    def _covered(self, access: _Access, me: int, asking: int, shared: bool) -> bool:
+    def _covered(self, access: _Access, me: int, asking: int, *, shared: bool) -> bool:
         others = self._peers[me] if shared else np.arange(self._blocks)
         others = others[others != me]
         view = self._views.get(me)

@@ -16,11 +16,14 @@ from lanelink.dialects.driver import PlanesAttr
 from lanelink.lowering.parameters import pack_block
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.runtime.backend import BackendError, Ids, Logits, Positions, check_sequence, check_step
-from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, GpuMissing, Handle, gpu_missing
+from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, GpuMissing, Handle, LaunchShape, gpu_missing
 from lanelink.lowering.runtime.cuda_checks import (
     DEFAULT_SHARED,
+    USUAL_CLUSTER,
     DeviceFacts,
     NotRunnable,
+    check_cluster,
+    check_cluster_device,
     check_launch,
     check_memory,
     check_together,
@@ -121,13 +124,18 @@ class CudaBackend:
         for launch in self.plan.launches:
             key = (launch.module, launch.entry)
             check_launch(launch, self.facts, *limits[key])
+            check_cluster_device(launch, self.facts)
             shared[key] = max(shared[key], launch.shared)
         for key, most in shared.items():
             if most + limits[key][0] > DEFAULT_SHARED:
                 api.allow_shared(functions[key], most)
         for launch in self.plan.launches:
+            function = functions[launch.module, launch.entry]
+            if launch.cluster > USUAL_CLUSTER:
+                api.allow_wide_clusters(function)
+            if launch.cluster > 1:
+                check_cluster(launch, self.facts, api.resident_clusters(function, _shape(launch)))
             if launch.together:
-                function = functions[launch.module, launch.entry]
                 check_together(launch, self.facts, api.resident(function, launch.block, launch.shared))
 
     def _load_constants(self, loader: Loader) -> None:
@@ -287,9 +295,7 @@ class CudaBackend:
         # The driver reads the parameters during the call, so both arrays may go after it.
         self._api.launch(
             self._functions[launch.module, launch.entry],
-            launch.grid,
-            launch.block,
-            launch.shared,
+            _shape(launch),
             pointers.ctypes.data,
             self._stream,
             dependent=dependent,
@@ -366,6 +372,10 @@ def _check_found(buffer: PlanBuffer, loaded: Loaded) -> None:
         expected, what = rows * planes.format.data.row_bytes(cols), f"bytes of {planes}'s rows"
     if loaded.found.size != expected:
         raise BackendError(f"constant '{buffer.name}': expected {expected} {what}, got {loaded.found.size}")
+
+
+def _shape(launch: PlanLaunch) -> LaunchShape:
+    return LaunchShape(launch.grid, launch.block, launch.shared, launch.cluster)
 
 
 def _laid_out(plan: Plan) -> tuple[list[int], int]:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from lanelink.dialects.driver.launch import Extent
 from lanelink.lowering.runtime.backend import BackendError
@@ -14,6 +14,15 @@ from lanelink.lowering.runtime.cuda_checks import DeviceFacts
 
 Handle = Any
 """What the driver gives for a context, module, function, stream, event or graph; only its own calls read it."""
+
+
+class LaunchShape(NamedTuple):
+    """A launch's blocks and threads, bytes of dynamic shared memory, and the blocks of a cluster along x."""
+
+    grid: Extent
+    block: Extent
+    shared: int
+    cluster: int = 1
 
 
 class CudaError(BackendError):
@@ -146,6 +155,17 @@ class CudaApi:
         each = check(ask(function, prod(block), shared), "count an entry's resident blocks")
         return int(each) * self._attribute("MULTIPROCESSOR_COUNT")
 
+    def allow_wide_clusters(self, function: Handle) -> None:
+        """Lets launches of an entry have clusters of more blocks than every device of its kind runs."""
+        kind = self._b.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+        check(self._b.cuFuncSetAttribute(function, kind, 1), "allow clusters of more than 8 blocks")
+
+    def resident_clusters(self, function: Handle, shape: LaunchShape) -> int:
+        """How many clusters of a launch the device holds at once."""
+        config = self._config(shape)
+        self._attributes(config, shape.cluster, dependent=False)
+        return int(check(self._b.cuOccupancyMaxActiveClusters(function, config), "count an entry's resident clusters"))
+
     def allow_shared(self, function: Handle, size: int) -> None:
         """Lets launches of an entry take `size` bytes of dynamic shared memory."""
         kind = self._b.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -247,30 +267,37 @@ class CudaApi:
         check(self._b.cuGraphLaunch(graph, stream), "replay the step's graph")
 
     def launch(
-        self,
-        function: Handle,
-        grid: Extent,
-        block: Extent,
-        shared: int,
-        parameters: int,
-        stream: Handle,
-        *,
-        dependent: bool,
-        label: str,
+        self, function: Handle, shape: LaunchShape, parameters: int, stream: Handle, *, dependent: bool, label: str
     ) -> None:
         """One kernel launch. `parameters` is the address of an array of the arguments' addresses."""
-        config: Any = self._b.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = block
-        config.sharedMemBytes = shared
+        config = self._config(shape)
         config.hStream = stream
-        if dependent:
-            attribute: Any = self._b.CUlaunchAttribute()
-            attribute.id = self._b.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-            attribute.value.programmaticStreamSerializationAllowed = 1
-            config.attrs = [attribute]
-            config.numAttrs = 1
+        self._attributes(config, shape.cluster, dependent=dependent)
         check(self._b.cuLaunchKernelEx(config, function, parameters, 0), f"launch {label}")
 
+    def _config(self, shape: LaunchShape) -> Any:
+        config: Any = self._b.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = shape.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = shape.block
+        config.sharedMemBytes = shape.shared
+        return config
 
-__all__ = ["CudaApi", "CudaError", "GpuMissing", "Handle", "check", "gpu_missing", "load_bindings"]
+    def _attributes(self, config: Any, cluster: int, *, dependent: bool) -> None:
+        """What a launch is told beside its sizes."""
+        kinds, attributes = self._b.CUlaunchAttributeID, list[Any]()
+        if dependent:
+            attribute: Any = self._b.CUlaunchAttribute()
+            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attribute.value.programmaticStreamSerializationAllowed = 1
+            attributes.append(attribute)
+        if cluster > 1:
+            attribute = self._b.CUlaunchAttribute()
+            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            value = attribute.value
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = cluster, 1, 1
+            attributes.append(attribute)
+        if attributes:
+            config.attrs, config.numAttrs = attributes, len(attributes)
+
+
+__all__ = ["CudaApi", "CudaError", "GpuMissing", "Handle", "LaunchShape", "check", "gpu_missing", "load_bindings"]

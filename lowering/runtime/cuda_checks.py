@@ -14,6 +14,9 @@ from lanelink.lowering.signatures import PtxText
 DEFAULT_SHARED = 48 * 1024
 """Bytes of dynamic shared memory an entry may be launched with before it is allowed more."""
 
+USUAL_CLUSTER = 8
+"""Blocks of a cluster that a function may be launched with before it is allowed more."""
+
 GRAPH_EDGES_DRIVER = 12030
 """The first driver whose graphs keep programmatic dependence between launches (CUDA 12.3)."""
 
@@ -101,6 +104,25 @@ def check_together(launch: PlanLaunch, facts: DeviceFacts, resident: int) -> Non
         )
 
 
+def check_cluster_device(launch: PlanLaunch, facts: DeviceFacts) -> None:
+    """Checks that the device knows clusters, where the launch has them."""
+    if launch.cluster > 1 and facts.capability < (9, 0):
+        raise NotRunnable(
+            f"launch {launch.label} @{launch.module}::@{launch.entry}: expected a device of compute capability 9.0 or "
+            f"later for clusters of {launch.cluster} blocks, got {facts.capability[0]}.{facts.capability[1]} "
+            f"({facts.name})"
+        )
+
+
+def check_cluster(launch: PlanLaunch, facts: DeviceFacts, resident: int) -> None:
+    """Checks that the device, which holds `resident` of its clusters at once, holds any."""
+    if resident < 1:
+        raise NotRunnable(
+            f"launch {launch.label} @{launch.module}::@{launch.entry}: expected room for a cluster of "
+            f"{launch.cluster} blocks of {prod(launch.block)} threads, got none on {facts.name}"
+        )
+
+
 def check_memory(plan: Plan, needed: int, facts: DeviceFacts) -> None:
     """Checks that `needed` bytes, those of all the plan's buffers, are free."""
     if needed > facts.free:
@@ -126,8 +148,11 @@ def _size(count: int) -> str:
 
 __all__ = [
     "DEFAULT_SHARED",
+    "USUAL_CLUSTER",
     "DeviceFacts",
     "NotRunnable",
+    "check_cluster",
+    "check_cluster_device",
     "check_launch",
     "check_memory",
     "check_ptx",

@@ -72,7 +72,8 @@ class EmulatorBackend:
         for launch, entry, arguments in self._launches:
             try:
                 sizes = (launch.grid, launch.block, launch.shared)
-                self._emulator.launch(entry, *sizes, arguments, together=launch.together)
+                cluster = (launch.cluster, 1, 1)
+                self._emulator.launch(entry, *sizes, arguments, together=launch.together, cluster=cluster)
             except EmulatorError as error:
                 raise BackendError(f"emulator: launch {launch.label} of ops {list(launch.covers)}: {error}") from error
         self._positions.advance()

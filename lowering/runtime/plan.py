@@ -75,7 +75,7 @@ class Place:
 @dataclass(frozen=True)
 class PlanLaunch:
     """One launch. Its addresses' `ref` is the number of a buffer of the plan; blocks that are `together` wait for each
-    other."""
+    other, and neighbouring blocks of a `cluster` reach each other's shared memory."""
 
     module: str
     entry: str
@@ -87,6 +87,7 @@ class PlanLaunch:
     covers: tuple[int, ...]
     label: str
     together: bool = False
+    cluster: int = 1
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,7 @@ class _PlanReader:
             arguments=tuple(arguments),
             dependent=op.dependent is not None,
             together=op.together is not None,
+            cluster=op.cluster_blocks,
             covers=tuple(op.covers.get_values()),
             label=entry if op.label is None else op.label.data,
         )

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from lanelink.dialects.driver import PlanesAttr
 from lanelink.lowering.parameters import pack_each
 from lanelink.lowering.repack import plane_layout
-from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, Handle
+from lanelink.lowering.runtime.cuda_api import CudaApi, CudaError, Handle, LaunchShape
 from lanelink.lowering.runtime.cuda_checks import DeviceFacts, check_ptx
 from lanelink.lowering.selection.calls import Address, KernelCall
 from lanelink.lowering.selection.chip import Chip
@@ -196,9 +196,9 @@ class Repacker:
 
         held = [ctypes.create_string_buffer(value, len(value)) for value in pack_each(call.arguments, resolved)]
         pointers = (ctypes.c_void_p * len(held))(*(ctypes.addressof(value) for value in held))
-        shape = (call.grid, call.block, call.shared)
+        shape = LaunchShape(call.grid, call.block, call.shared)
         where = ctypes.addressof(pointers)
-        self._api.launch(function, *shape, where, self._stream, dependent=False, label=call.entry)
+        self._api.launch(function, shape, where, self._stream, dependent=False, label=call.entry)
 
     def __enter__(self) -> Repacker:
         return self

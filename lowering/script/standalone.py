@@ -23,6 +23,9 @@ CHUNK = 64 << 20
 GRAPH_EDGES_DRIVER = 12030
 """The first driver whose graphs let a launch begin before the one before it ends (CUDA 12.3)."""
 
+USUAL_CLUSTER = 8
+"""Blocks of a cluster that a function may be launched with before it is allowed more."""
+
 DEFAULT_SHARED = 48 << 10
 """Bytes of shared memory that a launch may have without its function being allowed more."""
 
@@ -43,7 +46,7 @@ Argument = At | int | float | None
 
 class Launch(NamedTuple):
     """One launch. `dependent`: it waits itself for the launch before, and may begin before that one ends. `together`:
-    its blocks wait for each other."""
+    its blocks wait for each other. `cluster`: as many neighbouring blocks reach each other's shared memory."""
 
     module: str
     entry: str
@@ -52,6 +55,7 @@ class Launch(NamedTuple):
     shared: int
     dependent: bool
     together: bool
+    cluster: int
     arguments: tuple[Argument, ...]
 
 
@@ -122,11 +126,14 @@ class Device:
         functions = dict[tuple[str, str], Any]()
         shared_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         static_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+        cluster_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
         for key in dict.fromkeys((launch.module, launch.entry) for launch in self._step.launches):
             function = check(cuda.cuModuleGetFunction(modules[key[0]], key[1].encode()), f"find the entry {key[1]}")
             most = max(at.shared for at in self._step.launches if (at.module, at.entry) == key)
             if most + check(cuda.cuFuncGetAttribute(static_kind, function), "read its memory") > DEFAULT_SHARED:
                 check(cuda.cuFuncSetAttribute(function, shared_kind, most), f"allow {most} bytes of shared memory")
+            if any(at.cluster > USUAL_CLUSTER for at in self._step.launches if (at.module, at.entry) == key):
+                check(cuda.cuFuncSetAttribute(function, cluster_kind, 1), "allow clusters of more than 8 blocks")
             functions[key] = function
         for launch in self._step.launches:
             self._check_together(launch, functions[launch.module, launch.entry])
@@ -174,11 +181,20 @@ class Device:
         config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
         config.sharedMemBytes, config.hStream = launch.shared, self._stream
+        attributes = list[Any]()
         if dependent:
             attribute = cuda.CUlaunchAttribute()
             attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
             attribute.value.programmaticStreamSerializationAllowed = 1
-            config.attrs, config.numAttrs = [attribute], 1
+            attributes.append(attribute)
+        if launch.cluster > 1:
+            attribute = cuda.CUlaunchAttribute()
+            attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            value = attribute.value
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = launch.cluster, 1, 1
+            attributes.append(attribute)
+        if attributes:
+            config.attrs, config.numAttrs = attributes, len(attributes)
         # The driver copies the arguments during the call.
         held = [self._argument(argument) for argument in launch.arguments]
         pointers = (ctypes.c_void_p * len(held))(*(ctypes.addressof(h) for h in held))

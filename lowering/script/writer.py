@@ -121,7 +121,7 @@ def _step_lines(plan: Plan, layout: _Layout, modules: dict[str, tuple[str, str]]
 def _launch_lines(launch: PlanLaunch, layout: _Layout) -> Iterator[str]:
     """A launch under a comment that says what it is and which lifted ops it computes."""
     yield f"        # {launch.label.splitlines()[0]}: ops {', '.join(map(str, launch.covers))}"
-    flags = (launch.dependent, launch.together)
+    flags = (launch.dependent, launch.together, launch.cluster)
     head = (launch.module, launch.entry, launch.grid, launch.block, launch.shared, *flags)
     arguments = ", ".join(_argument(argument, layout) for argument in launch.arguments)
     comma = "," if len(launch.arguments) == 1 else ""

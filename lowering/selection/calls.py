@@ -88,6 +88,7 @@ class KernelCall:
     dependent   the compute_90 build waits for its predecessor itself (programmatic dependent launch is allowed)
     scratch     what its ScratchKind addresses need
     together    its blocks wait for each other: all of them must be resident
+    cluster     neighbouring blocks, along x, that reach each other's shared memory (compute_90); 1: none do
     """
 
     module: str
@@ -99,6 +100,7 @@ class KernelCall:
     dependent: bool = True
     scratch: tuple[Scratch, ...] = ()
     together: bool = False
+    cluster: int = 1
 
     def scratch_bytes(self, kind: ScratchKind) -> int:
         """Bytes of scratch of one kind; 0 where it needs none."""

@@ -228,9 +228,10 @@ def test_races(racing, body: str, message: str) -> None:
 
 
 def test_what_all_have_read_may_be_written_again(racing) -> None:
-    """Blocks of one cluster read one place, meet, and its block writes it: other clusters have nothing to do with it."""
+    """Blocks of a cluster read one place, meet, and its block writes it: other clusters have nothing to do with it."""
     body = (
-        f"{START} st.shared.u32 [%r5], %r6; {MEET} mov.u32 %r7, 0; mapa.shared::cluster.u32 %r8, %r5, %r7; {LOAD} {MEET}"
+        f"{START} st.shared.u32 [%r5], %r6; {MEET} mov.u32 %r7, 0; mapa.shared::cluster.u32 %r8, %r5, %r7;"
+        f"{LOAD} {MEET}"
         "setp.eq.u32 %p1, %r2, 0; @%p1 st.shared.u32 [%r5], %r20;" + END
     )
     block = np.arange(12)[:, None]
@@ -314,7 +315,9 @@ SENT_FAULTS = {
         "expected a barrier of the block that the values go to",
     ),
     "two senders": (
-        SEND.replace("mapa.shared::cluster.u32 %r8", "mov.u32 %r7, 0; mapa.shared::cluster.u32 %r8").replace("256", "1024")
+        SEND.replace("mapa.shared::cluster.u32 %r8", "mov.u32 %r7, 0; mapa.shared::cluster.u32 %r8").replace(
+            "256", "1024"
+        )
         + WAIT,
         "race: write",
     ),

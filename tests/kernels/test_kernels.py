@@ -87,6 +87,12 @@ def first_of_each_entry() -> list[Case]:
     return list(seen.values())
 
 
+def launched(emulator: Emulator, kernel: Entry, call: KernelCall, arguments: list[bytes]) -> None:
+    """Launches a call on an emulator that has its entry."""
+    cluster = (call.cluster, 1, 1)
+    emulator.launch(kernel, call.grid, call.block, call.shared, arguments, together=call.together, cluster=cluster)
+
+
 def run(case: Case, chip: Chip = CHIP, architecture: str = NEWEST) -> dict[str, float]:
     """The worst error over tolerance of each result."""
     call = select(case.spec, chip)
@@ -94,7 +100,7 @@ def run(case: Case, chip: Chip = CHIP, architecture: str = NEWEST) -> dict[str, 
     try:
         arguments = [memory.packed(a) for a in call.arguments]
         kernel = entry(call, architecture)
-        emulator().launch(kernel, call.grid, call.block, call.shared, arguments, together=call.together)
+        launched(emulator(), kernel, call, arguments)
         counters = call.scratch_bytes(ScratchKind.COUNTERS)
         if counters:
             assert not any(emulator().read(memory.addresses[ScratchKind.COUNTERS], counters))
@@ -208,7 +214,7 @@ def test_a_fault_in_a_product_on_tensor_cores_is_found(fault: str) -> None:
     loaded = other.load(before + name + text, "planted").entries[call.entry]
     memory = Memory(case, call, other)
     with pytest.raises(EmulatorError, match=found):
-        other.launch(loaded, call.grid, call.block, call.shared, [memory.packed(a) for a in call.arguments])
+        launched(other, loaded, call, [memory.packed(a) for a in call.arguments])
 
 
 @pytest.mark.parametrize("what", ["then norm", "shared by 5", "attention"])
@@ -221,6 +227,6 @@ def test_a_replay_is_the_same_bit_for_bit(what: str) -> None:
         other = Emulator(threads_at_once=at_once)
         loaded = other.load(ptx_path(call.module, NEWEST).read_text(encoding="utf-8"), call.module).entries[call.entry]
         memory = Memory(case, call, other)
-        other.launch(loaded, call.grid, call.block, call.shared, [memory.packed(a) for a in call.arguments])
+        launched(other, loaded, call, [memory.packed(a) for a in call.arguments])
         outputs.append([memory.read(r.name).tobytes() for r in case.results])
     assert outputs[0] == outputs[1]

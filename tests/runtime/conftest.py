@@ -80,6 +80,8 @@ class FakeCuda:
         self.held = 0
         self.log: list[str] = []
         self.shared_allowed: dict[str, int] = {}
+        self.wide_clusters: set[str] = set()
+        self.clusters_held = 8
         self.modules: list[Any] = []
         self.launches: list[tuple[str, bool]] = []
         self._pinned: dict[int, Any] = {}
@@ -159,6 +161,9 @@ class FakeCuda:
         return function.info.static_shared if kind.endswith("SHARED_SIZE_BYTES") else 1024
 
     def cuFuncSetAttribute(self, function: Entry, kind: str, value: int) -> None:
+        if kind == "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED":
+            self.wide_clusters.add(function.name)
+            return
         assert kind == "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
         self.shared_allowed[function.name] = value
 
@@ -242,7 +247,18 @@ class FakeCuda:
         return SimpleNamespace(attrs=[], numAttrs=0)
 
     def CUlaunchAttribute(self) -> Any:
-        return SimpleNamespace(value=SimpleNamespace())
+        return SimpleNamespace(value=SimpleNamespace(clusterDim=SimpleNamespace(x=1, y=1, z=1)))
+
+    def cuOccupancyMaxActiveClusters(self, function: Entry, config: Any) -> int:
+        assert self._cluster(config)[0] > 1
+        return self.clusters_held
+
+    @staticmethod
+    def _cluster(config: Any) -> tuple[int, int, int]:
+        for attribute in config.attrs[: config.numAttrs]:
+            if attribute.id == "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION":
+                return attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z
+        return 1, 1, 1
 
     def cuLaunchKernelEx(self, config: Any, function: Entry, parameters: int, extra: int) -> None:
         assert extra == 0
@@ -250,15 +266,22 @@ class FakeCuda:
         pointers = (ctypes.c_uint64 * len(params)).from_address(parameters)
         # The driver copies the parameters during the call; so does this.
         packed = [ctypes.string_at(pointer, p.size) for pointer, p in zip(pointers, params, strict=True)]
-        self.launches.append((function.name, bool(config.numAttrs)))
+        order = "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"
+        self.launches.append((function.name, any(a.id == order for a in config.attrs)))
+        cluster = self._cluster(config)
+        assert cluster[0] <= 8 or function.name in self.wide_clusters
         grid = (config.gridDimX, config.gridDimY, config.gridDimZ)
         block = (config.blockDimX, config.blockDimY, config.blockDimZ)
         shared = config.sharedMemBytes
         assert shared + function.info.static_shared <= max(48 * 1024, self.shared_allowed.get(function.name, 0) + 1024)
+
+        def run() -> None:
+            self.emulator.launch(function, grid, block, shared, packed, cluster=cluster)
+
         if self._capturing is None:
-            self.emulator.launch(function, grid, block, shared, packed)
+            run()
         else:
-            self._capturing.append(lambda: self.emulator.launch(function, grid, block, shared, packed))
+            self._capturing.append(run)
 
 
 @dataclass(frozen=True)

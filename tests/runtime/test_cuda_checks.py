@@ -13,6 +13,8 @@ from lanelink.lowering.runtime.cuda_api import CudaError, GpuMissing, check, gpu
 from lanelink.lowering.runtime.cuda_checks import (
     DeviceFacts,
     NotRunnable,
+    check_cluster,
+    check_cluster_device,
     check_launch,
     check_ptx,
     check_together,
@@ -88,6 +90,19 @@ def test_launch_limits(launch: PlanLaunch, message: str) -> None:
 
 def test_launch_at_the_limits() -> None:
     check_launch(replace(LAUNCH, grid=(2**31 - 1, 65535, 65535), shared=231448), FACTS, 1000, 256)
+
+
+def test_clusters_are_of_devices_that_know_and_hold_them() -> None:
+    clusters = replace(LAUNCH, grid=(32, 1, 1), label="attention", cluster=16)
+    check_cluster_device(clusters, FACTS)
+    check_cluster_device(replace(clusters, cluster=1), replace(FACTS, capability=(8, 0)))
+    with pytest.raises(NotRunnable, match=r"capability 9.0 or later for clusters of 16 blocks, got 8.0 \(H200\)"):
+        check_cluster_device(clusters, replace(FACTS, capability=(8, 0)))
+    check_cluster(clusters, FACTS, 1)
+    with pytest.raises(
+        NotRunnable, match=r"attention @m::@f: expected room for a cluster of 16 blocks .* none on H200"
+    ):
+        check_cluster(clusters, FACTS, 0)
 
 
 def test_blocks_that_wait_for_each_other_are_all_resident() -> None:

@@ -84,6 +84,48 @@ driver.step @grid_of_two_sizes rows 1 {
 
 // -----
 
+// narrow_cluster
+// CHECK: driver.launch cluster: expected 2 to 16 blocks, got 1
+driver.module @m compute_90 {
+  driver.function @f(i64, i32, f32)
+}
+driver.step @narrow_cluster rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 4
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (4, 1, 1) block (32, 1, 1) cluster 1 covers []
+  driver.return
+}
+
+// -----
+
+// wide_cluster
+// CHECK: driver.launch cluster: expected 2 to 16 blocks, got 17
+driver.module @m compute_90 {
+  driver.function @f(i64, i32, f32)
+}
+driver.step @wide_cluster rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 4
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (17, 1, 1) block (32, 1, 1) cluster 17 covers []
+  driver.return
+}
+
+// -----
+
+// torn_cluster
+// CHECK: driver.launch grid x: expected a multiple of the 4 blocks of a cluster, got 6
+driver.module @m compute_90 {
+  driver.function @f(i64, i32, f32)
+}
+driver.step @torn_cluster rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 4
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (6, 4, 1) block (32, 1, 1) cluster 4 covers []
+  driver.return
+}
+
+// -----
+
 // negative_shared
 // CHECK: driver.launch shared: expected 0 to 232448 bytes, got -4
 driver.module @m compute_90 {
