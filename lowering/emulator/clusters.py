@@ -146,11 +146,11 @@ class ClusteredMemory(BarrierMemory):
     def _check_blocks(self, tag: Array, mine: Array, row: Array, threads: Array, at: int) -> None:
         """Refuse accesses to blocks that are not there: not of the cluster, not known to have started, or ended."""
         foreign = row != mine
-        ended: Array = np.zeros(self.blocks, bool) if self.gone is None else self.gone.all(axis=1)
+        ended = np.zeros((self.blocks, 1), bool) if self.gone is None else self.gone.all(axis=1, keepdims=True)
         alone = foreign & (self.meetings.ravel().take(threads) == 0)
         faults: tuple[tuple[Array, str], ...] = (
             (tag > self._ranks, f"a rank below the {self._ranks} blocks of the cluster"),
-            (foreign & ended[row], "a block that has not ended"),
+            (foreign & ended.ravel()[row], "a block that has not ended"),
             (alone, "a barrier of the cluster before, so that the other block has started"),
         )
         for bad, expected in faults:
