@@ -4,6 +4,9 @@
 #include "attention.cuh"
 #ifndef TABLES_OF_F16
 #include "attention_few.cuh"
+#if __CUDA_ARCH__ >= 900
+#include "attention_one.cuh"
+#endif
 #endif
 #include "sequences.cuh"
 
@@ -41,6 +44,17 @@
     ONE_SEQUENCE(H, H)                                                                                                \
     attention_few<Few<QUERIES, H>>(a);                                                                                \
   }
+
+#if __CUDA_ARCH__ >= 900
+#define ATTENTION_ONE(name, QUERIES, H)                                                                               \
+  extern "C" __global__ void __launch_bounds__(One<QUERIES, H>::THREADS, One<QUERIES, H>::TOGETHER) name(              \
+      ONE_SEQUENCE_PARAMS) {                                                                                          \
+    ONE_SEQUENCE(H, H)                                                                                                \
+    attention_one<One<QUERIES, H>>(a);                                                                                \
+  }
+#else
+#define ATTENTION_ONE(name, QUERIES, H)
+#endif
 
 // Several sequences of a batch in one launch: what is each one's own, and where its blocks of rows are in the grid.
 struct Sequence {
@@ -101,6 +115,9 @@ ATTENTION_SEQUENCES(attention_64_sequences, 8, 2, 1, 8, 1)
 ATTENTION_FEW(attention_few_64_q2, 2, 64)
 ATTENTION_FEW(attention_few_64_q4, 4, 64)
 ATTENTION_FEW(attention_few_64_q8, 8, 64)
+ATTENTION_ONE(attention_one_64_q2, 2, 64)
+ATTENTION_ONE(attention_one_64_q4, 4, 64)
+ATTENTION_ONE(attention_one_64_q8, 8, 64)
 #elif VALUES == 128
 ATTENTION(attention_128_q2, 2, 4, 1, 8, 2)
 ATTENTION(attention_128_q4, 4, 4, 1, 8, 2)
@@ -109,6 +126,9 @@ ATTENTION_SEQUENCES(attention_128_sequences, 8, 4, 1, 8, 1)
 ATTENTION_FEW(attention_few_128_q2, 2, 128)
 ATTENTION_FEW(attention_few_128_q4, 4, 128)
 ATTENTION_FEW(attention_few_128_q8, 8, 128)
+ATTENTION_ONE(attention_one_128_q2, 2, 128)
+ATTENTION_ONE(attention_one_128_q4, 4, 128)
+ATTENTION_ONE(attention_one_128_q8, 8, 128)
 #elif VALUES == 256
 ATTENTION(attention_256_q2, 2, 4, 2, 8, 2)
 ATTENTION(attention_256_q4, 4, 4, 2, 8, 2)

@@ -66,6 +66,8 @@ class LowerToDriverPass(ModulePass):
                 f"{self.name} architecture: expected at most compute_{target.capability.data}, the target's, "
                 f"got {architecture.value}"
             )
+        if architecture.capability < chip.compute_capability:
+            chip = replace(chip, compute_capability=architecture.capability)  # kernels of the older one's text alone
         func = _linked_step(op)
         # xDSL's own driver verifies ops alone; a launch that is lost or repeated must not reach the device.
         verify_linked(func)

@@ -37,6 +37,12 @@ from lanelink.passes.schedule.rotations import MOST_TURNED_ROWS
 TEAMS = 4
 """Positions that the teams of a warp score together (kernels/attention_unit.cuh)."""
 
+CLUSTER = 16
+"""Blocks of a cluster that share the positions of one row (kernels/attention_one.cuh)."""
+
+LEAST_SPLITS = 8
+"""Splits from which on they are worth the blocks of a cluster: of fewer, most blocks would have no positions."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -46,6 +52,7 @@ class Entry:
     vector   value columns that a lane loads at once: 16 or 8 bytes of them
     parts    of such columns a lane has
     head     values of key and value heads, where it takes no others (kernels/attention_few.cuh)
+    cluster  blocks of one cluster that share the positions, where they meet there (kernels/attention_one.cuh)
     """
 
     module: str
@@ -58,6 +65,7 @@ class Entry:
     tailed: bool = False
     head: int | None = None
     stored: Format = Format.F32
+    cluster: int = 1
 
     @property
     def threads(self) -> int:
@@ -82,6 +90,8 @@ class Entry:
 
     def shared_bytes(self, hd: int, vd: int, turned_keys: int = 0) -> int:
         """Dynamic shared memory: queries, turned keys; each warp's weights and what is kept; then its state."""
+        if self.cluster > 1:
+            return 0  # all of it is the entry's own
         if self.head is not None:
             # Of each warp the maxima and sums, and four weights and what is kept of each query on 32 bytes.
             state = self.queries * (8 + 2 + self.head)
@@ -108,6 +118,8 @@ ENTRIES = (
     Entry("attention_tailed", "attention_tailed_256", 8, 4, 2, 8, 1, tailed=True),
     *(Entry("attention_64", f"attention_few_64_q{q}", q, 2, 1, 8, 1, head=64) for q in (2, 4, 8)),
     *(Entry("attention_128", f"attention_few_128_q{q}", q, 4, 1, 8, 1, head=128) for q in (2, 4, 8)),
+    *(Entry("attention_64", f"attention_one_64_q{q}", q, 2, 1, 8, 1, head=64, cluster=CLUSTER) for q in (2, 4, 8)),
+    *(Entry("attention_128", f"attention_one_128_q{q}", q, 4, 1, 8, 1, head=128, cluster=CLUSTER) for q in (2, 4, 8)),
     Entry("attention_64_f16", "attention_64_f16_q4", 4, 2, 1, 8, 2, stored=Format.F16),
     Entry("attention_64_f16", "attention_64_f16_q8", 8, 2, 1, 8, 1, stored=Format.F16),
     Entry("attention_128_f16", "attention_128_f16_q4", 4, 4, 1, 8, 2, stored=Format.F16),
@@ -117,21 +129,22 @@ ENTRIES = (
 )
 """
 The entries: of those whose loads and value heads suit, the narrowest, with the fewest queries that are enough; of a few
-rows of heads of a usual size, those that take no others.
+rows of heads of a usual size, those that take no others; of one row, where a chip has clusters, those that meet in one.
 """
 
 MOST_VALUES = max(e.values for e in ENTRIES)
 
 
-def entry_for(spec: AttentionSpec, *, several: bool = False) -> Entry:
+def entry_for(spec: AttentionSpec, chip: Chip, *, several: bool = False) -> Entry:
     """
-    The entry that runs an attention, one that has a form for `several` sequences where they are.
+    The entry that runs an attention on a chip, one that has a form for `several` sequences where they are.
 
     Raises SelectionError where its value heads are too wide, or none fits them.
     """
     vector = 4 if _by_fours(spec) else 2
     head = spec.hd if not several and _is_few(spec) else None
-    alike = [e for e in ENTRIES if e.head == head and _reads(e, spec)]
+    cluster = CLUSTER if head is not None and _meets(spec, chip) else 1
+    alike = [e for e in ENTRIES if e.head == head and e.cluster == cluster and _reads(e, spec)]
     fits = [e for e in alike if e.vector <= vector and e.values >= spec.vd]
     if spec.turns is not None:
         fits = [e for e in fits if e.turns and e.values >= spec.hd]
@@ -151,6 +164,21 @@ def _is_few(spec: AttentionSpec) -> bool:
     """Whether it is of few rows, and its heads are side by side and of a size that has entries of its own."""
     plain = spec.tail is None and spec.q_unit is None and spec.keys.stored is Format.F32 and _by_fours(spec)
     return plain and is_few(spec.m, spec.hd, spec.vd)
+
+
+def _meets(spec: AttentionSpec, chip: Chip) -> bool:
+    """
+    Whether the splits of an attention of few rows are blocks of a cluster: where the chip has them, of one row whose
+    heads turn as a whole or not at all, and begin on 8 bytes.
+    """
+    if chip.compute_capability < (9, 0) or spec.m != 1 or not LEAST_SPLITS <= spec.splits <= CLUSTER:
+        return False
+    heads = [spec.q]
+    if spec.turns is not None:
+        if 2 * spec.turns.half != spec.hd:
+            return False
+        heads.append(spec.turns.k)
+    return all(fixed(rows, "attention head", Format.F32).offset % 8 == 0 for rows in heads)
 
 
 def _reads(entry: Entry, spec: AttentionSpec) -> bool:
@@ -220,7 +248,7 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     that are enough. Raises SelectionError for what the kernel cannot run.
     """
     _check(spec)
-    entry = entry_for(spec, several=most_queries)
+    entry = entry_for(spec, chip, several=most_queries)
     if most_queries:
         alike = (e for e in ENTRIES if e.module == entry.module and e.head is None)
         entry = max(alike, key=lambda e: e.queries)
@@ -249,12 +277,21 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
         *writing(spec.y),
         *quantizing_rows(spec.quantized, spec.m, spec.heads * spec.vd, "attention"),
     )
+    if entry.cluster > 1:
+        return _of_cluster(entry, blocks, arguments)
     scratch = (
         Scratch(ScratchKind.PARTIALS, 4 * row_blocks * rows * spec.heads * splits * (spec.vd + 2)),
         Scratch(ScratchKind.COUNTERS, 4 * row_blocks * blocks),
     )
     grid = (blocks, splits, row_blocks)
     return KernelCall(entry.module, entry.name, grid, (entry.threads, 1, 1), shared, arguments, scratch=scratch)
+
+
+def _of_cluster(entry: Entry, blocks: int, arguments: tuple[Argument, ...]) -> KernelCall:
+    """The call whose splits, along x, are the blocks of a cluster: it needs no scratch."""
+    plain = tuple(Null() if isinstance(a, Address) and isinstance(a.ref, ScratchKind) else a for a in arguments)
+    grid, block = (entry.cluster, blocks, 1), (entry.threads, 1, 1)
+    return KernelCall(entry.module, entry.name, grid, block, 0, plain, cluster=entry.cluster)
 
 
 def _turns(turns: HeadTurns | None) -> tuple[Argument, ...]:
