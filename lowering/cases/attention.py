@@ -234,6 +234,12 @@ def small_attention() -> Iterator[Case]:
         for head in (64, 128):
             few = shape(m, heads, 1, head, head, at, 160, 20 if m > 1 else None, heads == 4, planes=heads % 3)
             yield attention(replace(few, early=heads < 8, settled=m == 1, gate=Activation.SIGMOID if m == 2 else None))
+    # One row whose splits meet in a cluster: blocks without positions, keys of its own, positions that no unit ends at.
+    for heads, kv, head, at in ((2, 1, 64, 224), (6, 2, 64, 40), (14, 2, 64, 300), (7, 1, 128, 255), (3, 1, 128, 511)):
+        one = shape(1, heads, kv, head, head, at, 512 - 2 * heads, planes=heads % 3, sinks=kv == 2, f32=heads != 7)
+        gate = Activation.SIGMOID if at == 255 else None
+        yield attention(replace(one, length=512, early=heads < 8, settled=head == 128, gate=gate))
+    yield attention(shape(1, 2, 1, 128, 128, 700, 1100, window=300, row=1, planes=2, early=True))
     yield attention(shape(3, 2, 2, 64, 48, 31, 40, planes=1))
     yield attention(shape(1, 7, 1, 36, 20, 33, 64, window=9))
     yield attention(shape(2, 8, 1, 80, 80, 65, 128, window=40, sinks=True, early=True))

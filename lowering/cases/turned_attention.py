@@ -122,6 +122,17 @@ def small() -> Iterator[Case]:
     yield turned_attention(shape(3, 18, 1, 128, 128, 95, 128, planes=2, early=True, settled=True), 64, "K", seed=2)
     yield turned_attention(shape(1, 32, 8, 64, 64, 33, 64, sinks=True, early=True, settled=True), 32, "", seed=3)
     yield turned_attention(shape(1, 16, 1, 32, 30, 64, 96, gap=2, early=True, settled=True), 16, "K")
+    # One row whose splits meet in a cluster.
+    for heads, kv, head, at, norms in (
+        (4, 2, 64, 0, "QK"),
+        (4, 1, 64, 255, ""),
+        (16, 1, 64, 31, "k"),
+        (2, 1, 128, 500, "Q"),
+    ):
+        one = shape(1, heads, kv, head, head, at, 512, 200 if heads == 16 else None, kv == 2, heads % 3)
+        yield turned_attention(replace(one, early=at != 31, settled=at > 31), head // 2, norms, seed=head)
+    yield turned_attention(shape(1, 14, 2, 128, 128, 300, 512, planes=1, early=True, settled=True), 64, "QK")
+    yield turned_attention(shape(1, 8, 2, 128, 128, 256, 288, planes=2, gap=4, early=True), 64, "QK", seed=2)
 
 
 def full() -> Iterator[Case]:
@@ -138,6 +149,14 @@ def full() -> Iterator[Case]:
     for at in (3, 255, 256, 511):
         yield turned_attention(
             shape(1, 32, 8, 128, 128, at, 512, planes=1, early=True, settled=True), 64, "QK", seed=at
+        )
+    for (heads, kv), head, at in product(
+        ((32, 8), (16, 8), (32, 4), (28, 4), (8, 8)), (64, 128), (0, 1, 31, 32, 256, 479, 511)
+    ):
+        window, gate = (100 if at % 3 == 1 else None), (Activation.SIGMOID if kv == 4 else None)
+        one = shape(1, heads, kv, head, head, at, 512, window, at == 31, 1 + at % 2, gate=gate)
+        yield turned_attention(
+            replace(one, early=at != 1, settled=at > 31), head // 2, ("QK", "", "q")[at % 3], seed=at
         )
     yield turned_attention(shape(1, 32, 8, 128, 128, 40000, 40960, early=True, settled=True), 64, "QK")
     yield turned_attention(shape(1, 64, 8, 64, 64, 5000, 8192, window=128, sinks=True, early=True, settled=True), 32)
