@@ -15,6 +15,7 @@ from lanelink.lowering.cases.attention import AttentionShape, attention
 from lanelink.lowering.cases.case import Bytes, Case, FloatResult
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.cases.mixtures import MoeShape, SharedShape, mixture
+from lanelink.lowering.cases.turned_attention import turned_attention
 from lanelink.lowering.emulator import Emulator, EmulatorError, Entry, Module
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument, KernelCall, ScratchKind
@@ -201,11 +202,18 @@ PLANTED = {
 """Faults in a product on tensor cores: what stands in its place, at which place of the entry, and what is found."""
 
 
+Planted = tuple[str, str, int, str]
+
+
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_fault_in_a_product_on_tensor_cores_is_found(fault: str) -> None:
-    written, instead, which, found = PLANTED[fault]
-    case = next(c for c in CASES if "shared by 5" in c.name)
-    call = select(case.spec, CHIP)
+    find_planted(next(c for c in CASES if "shared by 5" in c.name), CHIP, PLANTED[fault])
+
+
+def find_planted(case: Case, chip: Chip, planted: Planted) -> None:
+    """Runs a case by the entry with a fault planted, which must be found."""
+    written, instead, which, found = planted
+    call = select(case.spec, chip)
     before, name, text = ptx_path(call.module, NEWEST).read_text(encoding="utf-8").partition(f".entry {call.entry}(")
     pieces = text.split(written)
     assert len(pieces) > which + 1
@@ -215,6 +223,25 @@ def test_a_fault_in_a_product_on_tensor_cores_is_found(fault: str) -> None:
     memory = Memory(case, call, other)
     with pytest.raises(EmulatorError, match=found):
         launched(other, loaded, call, [memory.packed(a) for a in call.arguments])
+
+
+SENT = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"
+PLANTED_IN_A_CLUSTER = {
+    "no wait for what the blocks sent": ("{ .reg .pred over; look:", "//", 0, "memory that was written|race: read at"),
+    "no sums sent": (f"{SENT}.f32", "//", 0, "expected another thread to write"),
+    "no states sent": (f"{SENT}.v2.f32", "//", 0, "expected another thread to write"),
+    "no barrier before others are reached": ("barrier.cluster.wait.acquire.aligned;", "", 0, "a barrier of the clus"),
+    "no wait for the tiles": ("cp.async.wait_all;", "", 0, "unwritten bytes"),
+    "no barrier before queries are read": ("bar.sync 0;", "", 1, "race: read at shared"),
+    "no barrier before weights are read": ("bar.sync 0;", "", 2, "race: read at shared"),
+}
+"""Faults in an attention whose splits meet in a cluster."""
+
+
+@pytest.mark.parametrize("fault", PLANTED_IN_A_CLUSTER)
+def test_a_fault_in_a_cluster_is_found(fault: str) -> None:
+    case = turned_attention(AttentionShape(1, 4, 1, 64, 64, 255, 512, planes=1, early=True, settled=True), 32, "QK")
+    find_planted(case, H200, PLANTED_IN_A_CLUSTER[fault])
 
 
 @pytest.mark.parametrize("what", ["then norm", "shared by 5", "attention"])

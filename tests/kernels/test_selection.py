@@ -14,7 +14,7 @@ from lanelink.lowering.cases.lists import small
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection import heads, moe_decode, moe_sizes, products
 from lanelink.lowering.selection.attention import entry_for
-from lanelink.lowering.selection.attention_specs import AttentionSpec, KeyTail
+from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
 from lanelink.lowering.selection.gemm import laid
@@ -285,6 +285,36 @@ def test_what_a_block_of_attention_takes_is_the_schedules() -> None:
     assert (plain.entry, plain.grid) == ("attention_few_128_q2", (32, 1, 1))
     shared = select(replace(ATTENTION, m=3, block_heads=4, block_rows=2, splits=9), H200)
     assert (shared.entry, shared.grid) == ("attention_few_128_q8", (8, 9, 2))
+
+
+TURNS = HeadTurns(X, None, None, Address("cos"), Address("sin"), 64)
+ONE = replace(ATTENTION, block_heads=4, splits=16, turns=TURNS)
+
+
+def test_splits_of_one_row_are_a_cluster() -> None:
+    call = select(ONE, H200)
+    assert (call.entry, call.grid, call.cluster, call.shared) == ("attention_one_128_q4", (16, 8, 1), 16, 0)
+    refs = [a.ref for a in call.arguments if isinstance(a, Address)]
+    assert call.scratch == () and not any(isinstance(ref, ScratchKind) for ref in refs)
+    assert select(replace(ONE, splits=8, turns=None), H200).grid == (16, 8, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "chip"),
+    [
+        ({}, A100),
+        ({"splits": 7}, H200),
+        ({"splits": 17}, H200),
+        ({"m": 2, "block_rows": 2}, H200),
+        ({"turns": replace(TURNS, half=32)}, H200),
+        ({"q": replace(X, address=X.address.at(4))}, H200),
+        ({"turns": replace(TURNS, k=replace(X, address=X.address.at(4)))}, H200),
+    ],
+    ids=str,
+)
+def test_splits_that_are_no_cluster(changes: dict[str, object], chip: Chip) -> None:
+    call = select(replace(ONE, **changes), chip)
+    assert call.entry.startswith("attention_few_128") and call.cluster == 1
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from attention_steps import VOCABULARY, attention_step
 from emulated import Emulated
 from levels import RELATIVE, parsed
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
+from lanelink.lowering.runtime.cuda import CudaBackend, NotRunnable
+from lanelink.lowering.runtime.loader import ConstantsLoader
+from lanelink.lowering.weights import random_weights
 from lanelink.pipeline import Level, lower
 
 FORMATS = {Numerics.DEQUANT: "bf16", Numerics.INT8: "q8_0", Numerics.TWO_PASS_INT8: "q8_0"}
@@ -49,6 +53,41 @@ def test_heads_of_a_usual_size_turn_in_their_attention(rows: int, numerics: Nume
     attentions = [part for op in turned for part in op.members() if isinstance(part, launch.AttentionOp)]
     assert len(attentions) == 2 and all(op.settled is not None for op in attentions)
     check_steps(ready, rows, numerics, steps=5 if rows == 1 else 3)
+
+
+@pytest.mark.parametrize("architecture", ["compute_90", "compute_80"])
+def test_splits_of_one_row_meet_in_a_cluster(architecture: str) -> None:
+    """Eight splits of 256 positions; later steps read the keys it stored. The second layer has a window, in two."""
+    ready = clustered(architecture)
+    entries = [(launch.entry, launch.cluster) for launch in ready.backend.plan.launches if "attention" in launch.entry]
+    first = ("attention_one_64_q2", 16) if architecture == "compute_90" else ("attention_few_64_q2", 1)
+    assert entries == [first, ("attention_few_64_q2", 1)]
+    check_steps(ready, 1, Numerics.INT8, steps=3)
+
+
+def test_clusters_on_the_driver(fake_cuda: Any) -> None:
+    ready = clustered("compute_90")
+    constants = ConstantsLoader(random_weights(long_step(), 0))
+    with CudaBackend(ready.backend.plan, constants, bindings=fake_cuda) as cuda:
+        for token in (3, 1):
+            cuda.step([token])
+            ready.backend.step([token])
+        np.testing.assert_array_equal(cuda.logits(), ready.backend.logits())
+    assert fake_cuda.wide_clusters == {"attention_one_64_q2"}
+    fake_cuda.clusters_held = 0
+    with pytest.raises(NotRunnable, match="room for a cluster of 16 blocks of 256 threads, got none on Fake GPU"):
+        CudaBackend(ready.backend.plan, constants, bindings=fake_cuda)
+
+
+def long_step() -> ModuleOp:
+    """Two layers of heads of a usual size over tables of 256 rows."""
+    module = parsed(attention_step(["usual", "usual"], 1, 256, FORMATS[Numerics.INT8]))
+    module.attributes[TARGET] = preset("h200", Numerics.INT8)
+    return module
+
+
+def clustered(architecture: str) -> Emulated:
+    return Emulated(long_step(), linked=lower(long_step(), Level.SCHEDULED), architecture=architecture)
 
 
 def test_layers_of_every_kind_one_after_another() -> None:
