@@ -377,19 +377,19 @@ __device__ __forceinline__ float sum_lanes(const float (&v)[M]) {
   return sum_lanes_within<M, 16>(v);
 }
 
-// What is added to this lane's output, asked for before its product is summed.
+// What is added to this lane's output, of those from `first` on, asked for before its product is summed.
 template <int RT, bool GLU, int N>
-__device__ __forceinline__ float added_to_output(const GemvArgs &a, int tile, int pass, int row0) {
+__device__ __forceinline__ float added_to_output(const GemvArgs &a, int first, int row0) {
   if (GLU || a.residual == nullptr) return 0.0f;
-  const int r = (threadIdx.x & 31) / N, output = first_output<GLU, N>(a, tile, pass) + (threadIdx.x & 31) % N;
+  const int r = (threadIdx.x & 31) / N, output = first + (threadIdx.x & 31) % N;
   if (r >= RT || row0 + r >= a.m || output >= a.part[0].n) return 0.0f;  // a residual has one part
   return load_fresh(a.residual + (long long)a.residual_pitch * (row0 + r) + output);
 }
 
-// Sums over the warp's lanes, then one lane an output (and row of x) stores it.
+// Sums over the warp's lanes, then one lane an output (and row of x) stores it; `first` is the warp's first in its part.
 template <int RT, bool GLU, int N, bool FOLDS>
-__device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int pass, int row0, float (&sums)[RT][N],
-                                               float added, float *stage) {
+__device__ __forceinline__ void finish_outputs(const GemvArgs &a, const Place &at, int first, int row0,
+                                               float (&sums)[RT][N], float added, float *stage) {
   constexpr int WIDE = OUTPUTS<GLU, N>, ALL = RT * N, EACH = 32 / ALL;
   const int lane = threadIdx.x & 31, r = lane / WIDE;
   float values[ALL];
@@ -400,8 +400,7 @@ __device__ __forceinline__ void finish_outputs(const GemvArgs &a, int tile, int 
   // This lane's output, and of a gated pair the other matrix's.
   float v = __shfl_sync(ALL_LANES, total, from), up = 0.0f;
   if (GLU) up = __shfl_sync(ALL_LANES, total, from + WIDE * EACH);
-  const Place at = place_of(a, tile);
-  const int output = first_output<GLU, N>(a, at.tile, pass) + lane % WIDE;
+  const int output = first + lane % WIDE;
   if (r >= RT || row0 + r >= a.m || output >= PART_FIELD(a, at.part, n)) return;
   const float *bias = PART_FIELD(a, at.part, bias);
   if (bias != nullptr) v += bias[output];
@@ -447,7 +446,7 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   __syncthreads();
 
   while (tile < tiles) {
-    const float added = added_to_output<RT, GLU, N>(a, tile, pass, row0);
+    const float added = added_to_output<RT, GLU, N>(a, first_output<GLU, N>(a, tile, pass), row0);
     float sums[RT][N] = {};
     int next_tile = tile, next_pass = pass + 1;
     if (next_pass == passes) next_tile = tile + gridDim.x, next_pass = 0;
@@ -467,7 +466,9 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
       }
       if (!ROLLING) batch = next;
     }
-    finish_outputs<RT, GLU, N, FOLDS>(a, tile, pass, row0, sums, added, stages[odd]);
+    const Place here = place_of(a, tile);
+    const int first = first_output<GLU, N>(a, here.tile, pass);
+    finish_outputs<RT, GLU, N, FOLDS>(a, here, first, row0, sums, added, stages[odd]);
     if (next_pass == 0) {  // the tile is complete
       if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stages[odd]), odd ^= 1;
       if (FOLDS && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0, position);

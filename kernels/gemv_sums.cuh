@@ -248,6 +248,23 @@ __device__ __forceinline__ void sum_plane(const u32 (&q)[N][8], const uint4 *pla
   }
 }
 
+// The blocks' products by one row of x, of its one plane or of two (`second`, or null).
+template <int FORMAT, int N>
+__device__ __forceinline__ void sum_planes(const u32 (&q)[N][8], const BlockScales (&scales)[N], const uint4 *plane,
+                                           const uint4 *second, int word, float x_scale, float x_sum, float (&sums)[N]) {
+  const float xs = x_scale * (FORMAT == FORMAT_Q4_K ? 1.0f / 16.0f : 1.0f);
+  float lows[N] = {}, highs[N] = {};
+  sum_plane<FORMAT>(q, plane, word, 1.0f, lows, highs);
+  if (second != nullptr) sum_plane<FORMAT>(q, second, word, 1.0f / 254.0f, lows, highs);
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    float dot = scales[i].low * lows[i];
+    if constexpr (FORMAT == FORMAT_Q6_K) dot += scales[i].high * highs[i];
+    sums[i] += xs * dot;
+    if constexpr (HAS_MINS<FORMAT>) sums[i] -= scales[i].min * x_sum;
+  }
+}
+
 // Products of blocks of 32 values by quantized x, whose blocks are the same.
 template <int FORMAT, int RT, int N>
 __device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[N], int word, int words, const char *shared,
@@ -263,18 +280,26 @@ __device__ __forceinline__ void sum_blocks_q8(const Block<FORMAT> (&b)[N], int w
 #pragma unroll
   for (int r = 0; r < RT; r++) {
     const uint4 *plane = reinterpret_cast<const uint4 *>(shared) + r * planes * words * 2;
-    const float xs = x_scales[r * words + word] * (FORMAT == FORMAT_Q4_K ? 1.0f / 16.0f : 1.0f);
-    float lows[N] = {}, highs[N] = {};
-    sum_plane<FORMAT>(q, plane, word, 1.0f, lows, highs);
-    if (planes == 2) sum_plane<FORMAT>(q, plane + words * 2, word, 1.0f / 254.0f, lows, highs);
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-      float dot = scales[i].low * lows[i];
-      if constexpr (FORMAT == FORMAT_Q6_K) dot += scales[i].high * highs[i];
-      sums[r][i] += xs * dot;
-      if constexpr (HAS_MINS<FORMAT>) sums[r][i] -= scales[i].min * x_scales[(RT + r) * words + word];
-    }
+    const float x_sum = HAS_MINS<FORMAT> ? x_scales[(RT + r) * words + word] : 0.0f;
+    sum_planes<FORMAT, N>(q, scales, plane, planes == 2 ? plane + words * 2 : nullptr, word, x_scales[r * words + word],
+                          x_sum, sums[r]);
   }
+}
+
+// The same of one row of x of one plane: `plane` and `x_scales` from a step's first block on, of which the lane takes
+// block `lane`; the blocks' sums lie `blocks` behind their scales.
+template <int FORMAT, int N>
+__device__ __forceinline__ void sum_row_of_blocks(const Block<FORMAT> (&b)[N], const uint4 *plane, const float *x_scales,
+                                                  int blocks, int lane, float (&sums)[N]) {
+  u32 q[N][8];
+  BlockScales scales[N];
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    split_block<FORMAT>(b[i], q[i]);
+    scales[i] = scales_of<FORMAT>(b[i]);
+  }
+  const float x_sum = HAS_MINS<FORMAT> ? x_scales[blocks + lane] : 0.0f;
+  sum_planes<FORMAT, N>(q, scales, plane, nullptr, lane, x_scales[lane], x_sum, sums);
 }
 
 // Adds one step's products to the sums; PLANES of quantized x, 0 for f32.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 
 from lanelink.dialects.formats import Format
@@ -25,6 +26,7 @@ from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
 from lanelink.lowering.cases.sequences import full_sequences, small_sequences
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
+from lanelink.lowering.selection.ring import RINGED
 from lanelink.passes.schedule.products import rows_known
 
 
@@ -35,6 +37,7 @@ def small() -> Iterator[Case]:
     yield from _small_rows_per_warp()
     yield from _small_folds()
     yield from _small_unnormed()
+    yield from _small_rings()
     yield from gemm.small()
     yield from _small_rows()
     yield from small_attention()
@@ -142,6 +145,22 @@ def _small_unnormed() -> Iterator[Case]:
         shape = ProductShape(format, 1, 1, k, 0, unnormed=True)
         yield products.turned(shape, 32, 16, (4, 2, 2), (True, True), 5)
     yield products.plain(ProductShape(Format.Q4_K, 1, 1, 256, 133, unnormed=True))  # tiles for narrow blocks
+
+
+def _small_rings() -> Iterator[Case]:
+    """Rows that each warp copies into a ring, whole and in chunks: a warp takes several, some, or none."""
+    for seed, format in enumerate(RINGED):
+        whole, chunks = ProductShape(format, 1, 1, 2048, 0), ProductShape(format, 1, 1, 4096, 0)
+        yield products.plain(replace(whole, n=137, unnormed=True), seed=seed)
+        yield products.plain(replace(chunks, n=7 + 64 * seed), bias=True, seed=seed)
+        yield products.gated(replace(chunks, n=64), Activation.SILU, 1, also_f32=seed % 2 == 1, seed=seed)
+    shape = ProductShape(Format.Q4_K, 1, 1, 2048, 0)
+    yield products.parts(replace(shape, unnormed=True), (33, 1, 90), 7)
+    yield products.added(replace(shape, k=6144, n=65))
+    yield products.quantized(replace(shape, n=96), planes=2, also_f32=True)
+    yield products.gated(replace(shape, n=96, unnormed=True), Activation.SILU, 1, also_f32=False)
+    yield products.gated(replace(shape, n=33), Activation.GELU, 0, also_f32=True, bias=True)
+    yield products.plain(replace(shape, n=66, unnormed=True))  # a norm without weights
 
 
 def _small_rows() -> Iterator[Case]:

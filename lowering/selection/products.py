@@ -35,6 +35,8 @@ from lanelink.lowering.selection.packing import (
     some_result,
     writing,
 )
+from lanelink.lowering.selection.ring import WARPS as RING_WARPS
+from lanelink.lowering.selection.ring import Ring, ring_of
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, RopeFold, ValuesSpec
 from lanelink.passes.schedule.products import WARPS, rows_known
 from lanelink.passes.schedule.splits import OUTPUTS
@@ -77,6 +79,9 @@ WIDE_PAIRS = Variant("r1x", 1, 4, 1, warps=16)
 """Blocks that have a multiprocessor for themselves, so that x is staged once there. Gated pairs by quantized x, of one
 or two rows of each matrix; by f32 x where each block has a tile at most. Products of a row that they norm themselves,
 by blocks of 32 values, where each block has two tiles at most."""
+
+RINGS = Variant("r1b", 1, 2, 1, warps=RING_WARPS)
+"""One row of x of one plane, by weights that each warp copies into a ring of its own in shared memory."""
 
 MODULES = {
     Format.F32: "gemv_f32",
@@ -168,8 +173,26 @@ def _pair_variant(spec: GluSpec, together: int, sms: int) -> Variant:
     return WIDE if has_wide and few and spec.m == 1 else SHORT
 
 
+def _rings(spec: GemvSpec | GluSpec, chip: Chip) -> Ring | None:
+    """The rings of a product of one row, in one plane, that nothing follows in its launch."""
+    pair = isinstance(spec, GluSpec)
+    if spec.m > 1 or planes_of(spec.x) != 1 or (not pair and spec.then is not None):
+        return None
+    if spec.per_warp not in (None, rows_known(spec.format, True, pair)[0]):
+        return None
+    room = chip.shared_bytes - STATIC_SHARED
+    return ring_of(spec.format, spec.k, staged_bytes(spec.x, spec.format, spec.k), room, chip)
+
+
+def _ring_arguments(ring: Ring | None) -> tuple[Argument, ...]:
+    """What the entries of rings take behind all other arguments."""
+    return () if ring is None else (I32(ring.values), I32(ring.at))
+
+
 def _outputs_a_tile(spec: GemvSpec, variant: Variant) -> tuple[int, int]:
-    """(passes of a warp over a tile, outputs of it): a quantized tile is one block of values."""
+    """(passes of a warp over a tile, outputs of it): a quantized tile is one block of values; of rings, one warp's."""
+    if variant is RINGS and spec.quantized is None:
+        return 1, variant.together
     outputs = variant.warps * variant.together
     passes = 1 if spec.quantized is None else BLOCK_VALUES // outputs
     return passes, passes * outputs
@@ -271,7 +294,8 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
     checked(spec)
     name = input_name(spec.x, spec.format)
     check_parts(spec)
-    variant = one_row_variant(spec, chip.sms)
+    ring = _rings(spec, chip)
+    variant = RINGS if ring else one_row_variant(spec, chip.sms)
     passes, tile = _outputs_a_tile(spec, variant)
     tiles = [-(-p.n // tile) for p in spec.parts]
     also = 4 * spec.parts[0].n if isinstance(spec.then, Norm) else 0
@@ -285,7 +309,7 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
         f"gemv_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
         (32 * laid.variant.warps, 1, 1),
-        laid.shared,
+        ring.shared if ring else laid.shared,
         (
             *_head(spec, passes),
             I32(len(spec.parts)),
@@ -293,6 +317,7 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
             *quantizing(spec.quantized, spec.parts[0].n, "product"),
             *residual_arguments(spec),
             *_after(spec, tile),
+            *_ring_arguments(ring),
         ),
         scratch=scratch,
     )
@@ -386,7 +411,10 @@ def _rotation(spec: GemvSpec, fold: RopeFold, tile: int) -> tuple[Argument, ...]
 
 
 def _pair_tiles(spec: GluSpec, variant: Variant) -> tuple[int, int]:
-    """(passes of a warp over a tile, tiles) of a gated pair: a quantized tile is one block of values."""
+    """(passes of a warp over a tile, tiles) of a gated pair: a quantized tile is one block of values; of rings, one
+    warp's."""
+    if variant is RINGS and spec.quantized is None:
+        return 1, -(-spec.n // (variant.together // 2))
     outputs = variant.warps * variant.together // 2
     passes = 1 if spec.quantized is None else BLOCK_VALUES // outputs
     return passes, -(-spec.n // (outputs * passes))
@@ -396,7 +424,8 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
     """The call of a gated pair. Raises SelectionError for what no kernel runs."""
     checked(spec)
     name = input_name(spec.x, spec.format)
-    variant = one_row_variant(spec, chip.sms)
+    ring = _rings(spec, chip)
+    variant = RINGS if ring else one_row_variant(spec, chip.sms)
     passes, tiles = _pair_tiles(spec, variant)
     laid = tiling(spec, tiles, variant, chip)
     # Groups of four rows of x go by blocks of the usual size.
@@ -408,7 +437,7 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
         f"glu_{spec.format.value}_{name}_{laid.variant.suffix}",
         (laid.blocks, laid.groups, 1),
         (32 * laid.variant.warps, 1, 1),
-        laid.shared,
+        ring.shared if ring else laid.shared,
         (
             *_head(spec, passes),
             I32(spec.n),
@@ -420,6 +449,7 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
             I32(spec.act.code),
             *writing(spec.y),
             *quantizing(spec.quantized, spec.n, "gated pair"),
+            *_ring_arguments(ring),
         ),
     )
 

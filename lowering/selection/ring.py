@@ -1,0 +1,52 @@
+"""Rings of products of one row: what a warp's slot holds, and where the rings lie in a block's shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelink.dialects.formats import Format
+from lanelink.lowering.packed_rows import BYTES_PER_256, packed_pitch
+from lanelink.lowering.selection.chip import Chip
+
+# The kernels' own constants (kernels/gemv_ring.cuh).
+WARPS = 16
+SLOTS = 2
+TOGETHER = 2
+
+RINGED = (Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.MXFP4)
+"""Formats that have entries of rings."""
+
+TURN = 2048
+"""Values that a warp sums at a turn: two blocks of 32 a lane. A row is a whole number of turns."""
+
+CHUNKS = (4096, TURN)
+"""Values of a chunk, where two whole rows a slot do not fit: each plane's part is then a multiple of 16 bytes."""
+
+_ALIGNMENT = 128
+
+
+@dataclass(frozen=True)
+class Ring:
+    """values: of a stored row in a slot. at: bytes of a block's shared memory before the rings. shared: with them."""
+
+    values: int
+    at: int
+    shared: int
+
+
+def ring_of(format: Format, k: int, staged: int, room: int, chip: Chip) -> Ring | None:
+    """The rings beside `staged` bytes of x in `room` bytes of shared memory; None where there are none to be had."""
+    if chip.architecture != "compute_90" or format not in RINGED or k % TURN:
+        return None
+    at = -(-staged // _ALIGNMENT) * _ALIGNMENT
+    for values in (k, *CHUNKS):
+        if k % values:
+            continue
+        row = packed_pitch(format, k) if values == k else values * BYTES_PER_256[format] // 256
+        shared = at + WARPS * SLOTS * TOGETHER * row
+        if shared <= room:
+            return Ring(values, at, shared)
+    return None
+
+
+__all__ = ["RINGED", "SLOTS", "TOGETHER", "WARPS", "Ring", "ring_of"]
