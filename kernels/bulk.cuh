@@ -1,11 +1,9 @@
 // Copies of many bytes into shared memory that arrive at a barrier there: one thread asks, those who wait see all of it.
 // Of compute_90.
 #pragma once
-#include "common.cuh"
+#include "copies.cuh"
 
 #if __CUDA_ARCH__ >= 900
-__device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
-
 // A barrier at which one thread arrives each phase. Other threads see it past a barrier of the block or warp.
 __device__ __forceinline__ void init_barrier(u32 barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");

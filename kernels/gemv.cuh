@@ -183,14 +183,20 @@ __device__ __forceinline__ float sum_block(u32 bytes) {
   return float(sum);
 }
 
-// The row, normed: its squares meet in `scratch`, a float a warp, and a barrier is all that stands between the two walks.
+// The row as it came, asked for: each thread its own places.
+template <int FORMAT, int INPUT>
+__device__ __forceinline__ void ask_for_row(const GemvArgs &a, char *shared) {
+  const float *x = reinterpret_cast<const float *>(a.x);
+  float4 *row = row_as_it_came<FORMAT, INPUT>(a, held_row<FORMAT, INPUT>(a, shared));
+#pragma unroll 1
+  for (int f = threadIdx.x; f < a.k / 4; f += threads()) copy16(row + f, x + 4 * f);
+}
+
+// The row that was asked for, normed: its squares meet in `scratch`, a float a warp, and a barrier is all that stands between the two walks.
 template <int FORMAT, int INPUT>
 __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, float *scratch) {
-  const float *x = reinterpret_cast<const float *>(a.x);
   float4 *held = held_row<FORMAT, INPUT>(a, shared), *row = row_as_it_came<FORMAT, INPUT>(a, held);
   const int groups = a.k / 4, blocks = a.k / QBLOCK;
-#pragma unroll 1
-  for (int f = threadIdx.x; f < groups; f += threads()) copy16(row + f, x + 4 * f);
   wait_for_own_copies();
   float squares = 0.0f;
 #pragma unroll 1
@@ -438,7 +444,7 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   int position = 0;  // asked for early, before it is needed
   if (FOLDS && a.then == THEN_TURN && a.position != nullptr) position = *a.position;
   if (ONE_ROW && a.x_norm.present)
-    stage_normed<FORMAT, INPUT>(a, shared, scratch);
+    ask_for_row<FORMAT, INPUT>(a, shared), stage_normed<FORMAT, INPUT>(a, shared, scratch);
   else if constexpr (INPUT == INPUT_F32)
     stage_f32<FORMAT, RT>(a, row0, reinterpret_cast<float *>(shared));
   else

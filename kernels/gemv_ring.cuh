@@ -214,7 +214,7 @@ template <int FORMAT, bool GLU, int N>
 __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int ring_at) {
   __shared__ float stages[2][QBLOCK];
   __shared__ float4 scratch4[8];
-  __shared__ u64 full[RING_WARPS][RING_SLOTS], norm_weights;
+  __shared__ u64 full[RING_WARPS][RING_SLOTS];
   char *shared = reinterpret_cast<char *>(dynamic_shared);
   const int warp = threadIdx.x >> 5;
   int tiles = a.part[0].tiles;
@@ -224,32 +224,25 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
   const u32 row_bytes = chunks == 1 ? a.pitch : plane_at<FORMAT>(3, values) + plane_bytes<FORMAT>(3, values);
   char *slots = shared + ring_at + warp * RING_SLOTS * N * row_bytes;
   const Ring ring{shared_address(slots), shared_address(full[warp]), row_bytes, u32(values), chunks};
-  const bool weighed = a.x_norm.present && a.x_norm.weight != nullptr;
-  float4 *held = held_row<FORMAT, INPUT_Q8>(a, shared);
   if ((threadIdx.x & 31) == 0) {
 #pragma unroll
     for (int s = 0; s < RING_SLOTS; s++) init_barrier(ring.barriers + 8 * s);
-    if (warp == 0) init_barrier(shared_address(&norm_weights));
     barriers_begun();
-    if (warp == 0 && weighed) {  // ahead of all else: the head needs them first
-      expect_bytes(shared_address(&norm_weights), 4 * a.k);
-      copy_bulk(shared_address(held), a.x_norm.weight, 4 * a.k, shared_address(&norm_weights));
-    }
   }
   __syncwarp();
+  if (a.x_norm.present) stage_norm_weights<FORMAT, INPUT_Q8>(a, shared);
   Asking next{first_tile(a), 0, 0, 0, false, nullptr};
-#pragma unroll 1
-  for (int s = 0; s < RING_SLOTS; s++) ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
+  ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
   let_next_start();
-  if (a.x_norm.present && !weighed) stage_norm_weights<FORMAT, INPUT_Q8>(a, shared);
-  __syncthreads();  // the weights' barrier has begun
   wait_for_previous();
-  if (a.x_norm.present) {
-    if (weighed) wait_for_phase(shared_address(&norm_weights), 0);
-    stage_normed<FORMAT, INPUT_Q8>(a, shared, reinterpret_cast<float *>(scratch4));
-  } else {
+  // x is asked for behind one slot a warp, not behind all of them: it comes when they have. The others fill meanwhile.
+  if (a.x_norm.present)
+    ask_for_row<FORMAT, INPUT_Q8>(a, shared);
+  else
     stage_q8<FORMAT, 1>(a, 0, shared);
-  }
+#pragma unroll 1
+  for (int s = 1; s < RING_SLOTS; s++) ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
+  if (a.x_norm.present) stage_normed<FORMAT, INPUT_Q8>(a, shared, reinterpret_cast<float *>(scratch4));
   __syncthreads();
 
   if (GLU || a.parts == 1)
