@@ -18,7 +18,8 @@ from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
 from lanelink.lowering.selection.gemm import laid
-from lanelink.lowering.selection.products import LONG, SHORT, variant_for
+from lanelink.lowering.selection.products import LONG, SHORT, STATIC_SHARED, variant_for
+from lanelink.lowering.selection.ring import ring_of
 from lanelink.lowering.selection.select import SELECTIONS, select
 from lanelink.lowering.selection.specs import (
     GatherSpec,
@@ -200,9 +201,13 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
         (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1l", 256),
         (replace(GEMV, per_warp=4), "gemv_bf16_f32_r1w4", 128),
         (replace(GEMV, format=Format.Q8_0, x=UNNORMED, parts=(replace(PART, n=6144),)), "gemv_q8_0_q8_r1s", 384),
-        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=2), "gemv_q4_k_q8_r1", 256),
-        (replace(GEMV, format=Format.Q4_K, x=UNNORMED), "gemv_q4_k_q8_r1x", 128),
-        (replace(GEMV, format=Format.Q4_K, x=UNNORMED, parts=(replace(PART, n=8480),)), "gemv_q4_k_q8_r1", 264),
+        (replace(GEMV, format=Format.Q6_K, x=Q, per_warp=2), "gemv_q6_k_q8_r1", 256),
+        (replace(GEMV, format=Format.Q6_K, x=UNNORMED), "gemv_q6_k_q8_r1x", 128),
+        (replace(GEMV, format=Format.Q6_K, x=UNNORMED, parts=(replace(PART, n=8480),)), "gemv_q6_k_q8_r1", 264),
+        (replace(GEMV, format=Format.Q4_K, x=Q, per_warp=2), "gemv_q4_k_q8_r1b", 132),
+        (replace(GEMV, format=Format.Q4_K, x=UNNORMED, parts=(replace(PART, n=50),)), "gemv_q4_k_q8_r1b", 25),
+        (replace(GLU, format=Format.MXFP4, x=Q, n=1024, quantized=Q), "glu_mxfp4_q8_r1b", 32),
+        (replace(GEMV, format=Format.Q4_K, x=replace(Q, planes=2)), "gemv_q4_k_q8_r1", 256),
         (replace(GEMV, format=Format.F32, per_warp=2), "gemv_f32_f32_r1", 256),
         (replace(GLU, format=Format.F32, per_warp=1, n=1024, quantized=Q), "glu_f32_f32_r1", 32),
         (replace(GLU, format=Format.Q8_0, x=Q, per_warp=2), "glu_q8_0_q8_r1x", 132),
@@ -216,6 +221,39 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
 def test_rows_a_warp_are_the_schedules(spec: Spec, entry: str, blocks: int) -> None:
     call = select(spec, H200)
     assert (call.entry, call.grid) == (entry, (blocks, 1, 1))
+
+
+ROOM = H200.shared_bytes - STATIC_SHARED
+
+
+@pytest.mark.parametrize(
+    "format, k, staged, values, shared",
+    [
+        (Format.Q4_K, 4096, 5120, 4096, 5120 + 64 * 2368),
+        (Format.Q4_K, 4096, 5100, 4096, 5120 + 64 * 2368),
+        (Format.Q4_K, 12288, 15360, 4096, 15360 + 64 * 2368),
+        (Format.Q5_K, 14336, 17920, 2048, 17920 + 64 * 1440),
+        (Format.MXFP4, 2048, 2304, 2048, 2304 + 64 * 1088),
+    ],
+)
+def test_a_ring_holds_whole_rows_or_chunks(format: Format, k: int, staged: int, values: int, shared: int) -> None:
+    ring = ring_of(format, k, staged, ROOM, H200)
+    assert ring is not None
+    assert (ring.values, ring.shared) == (values, shared) and ring.at % 128 == 0 <= ring.at - staged < 128
+
+
+@pytest.mark.parametrize(
+    "format, k, room, chip",
+    [
+        (Format.Q4_K, 4096, ROOM, A100),
+        (Format.Q6_K, 4096, ROOM, H200),
+        (Format.Q4_K, 3072, ROOM, H200),
+        (Format.Q4_0, 4096, 60_000, H200),
+    ],
+    ids=["an older chip", "a format without", "half a turn", "no room"],
+)
+def test_where_there_is_no_ring(format: Format, k: int, room: int, chip: Chip) -> None:
+    assert ring_of(format, k, 5120, room, chip) is None
 
 
 def test_rows_a_warp_that_no_entry_takes_are_refused() -> None:
@@ -252,7 +290,7 @@ def test_blocks_of_f32_rows_share_the_groups_of_one_entry() -> None:
 
 @pytest.mark.parametrize("format, sums", [(Format.Q4_0, 0), (Format.Q4_K, 4), (Format.Q5_K, 4), (Format.Q6_K, 0)])
 def test_blocks_with_mins_stage_the_sums_of_x(format: Format, sums: int) -> None:
-    call = select(replace(GEMV, x=Q, format=format), H200)
+    call = select(replace(GEMV, x=Q, format=format), A100)
     assert (call.entry, call.shared) == (f"gemv_{format.value}_q8_r1", 4096 + (4 + sums) * 128)
 
 
@@ -269,7 +307,7 @@ def test_a_row_that_is_normed_first_is_held_twice_behind_what_the_sums_read(
 ) -> None:
     """As f32, normed and as it came; f32 that the sums read is the normed row."""
     held = 2 if x.planes else 1
-    assert select(replace(GEMV, x=x, format=format), H200).shared == staged + held * 4 * 4096
+    assert select(replace(GEMV, x=x, format=format), A100).shared == staged + held * 4 * 4096
 
 
 def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:
