@@ -336,12 +336,12 @@ def test_time_grows_with_layers(tmp_path: Path):
 
     def seconds(layers: int) -> float:
         path = write_config(tmp_path, "qwen3", hidden_size=4096, head_dim=128, num_hidden_layers=layers)
-        begin = time.perf_counter()
+        begin = time.process_time()
         module = import_checkpoint(path, no_weights=True, quantize=Format.Q8_0)
         assert sum(isinstance(op, ReturnOp) for op in module.walk()) == 1
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     seconds(2)
     once, twice = (min(seconds(layers) for _ in range(3)) for layers in (36, 72))
     assert once < 2
-    assert twice < 3 * once, "linear, with room for a busy machine"
+    assert twice < 3 * once, "linear, with room for a busy machine: the processor's time, others may run beside"

@@ -45,10 +45,10 @@ def read(path: Path) -> list[StoredTensor | OtherTensor]:
 def message(path: Path) -> str:
     """The one-line error of reading `path`, which comes within a second and without the memory the file speaks of."""
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(CheckpointError) as error:
         read(path)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 64 << 10, "KiB"
     text = str(error.value)
     assert text.startswith(f"{path}: ") and "expected" in text and "got" in text
@@ -236,9 +236,12 @@ def mutated_files(draw: st.DrawFn) -> bytes:
     for _ in range(draw(st.integers(0, 2))):
         target = draw(st.sampled_from([header, *(v for v in header.values() if isinstance(v, dict))]))
         key = draw(st.sampled_from([*target, "b", "__metadata__"]))
-        target[key] = draw(
-            st.sampled_from(HOSTILE)
-            | st.builds(entry, st.lists(st.integers(0, 5)), st.integers(0, 30), st.integers(0, 30))
+        # A copy: the next fault may be in it, and would stay in the list for the next file.
+        target[key] = deepcopy(
+            draw(
+                st.sampled_from(HOSTILE)
+                | st.builds(entry, st.lists(st.integers(0, 5)), st.integers(0, 30), st.integers(0, 30))
+            )
         )
     length = draw(st.none() | st.integers(0, 200) | st.integers(0, 2**64 - 1))
     data = bytearray(pack(header, length=length))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cProfile
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 
 import pytest
 from xdsl.context import Context
@@ -140,7 +140,7 @@ def test_an_eight_billion_parameter_shape_fuses_within_a_second(decoder: Callabl
         Numerics.INT8, layers=36, hidden=4096, heads=32, kv_heads=8, head_dim=128, inner=12288, vocabulary=151936
     )
     QuantizeActivationsPass().apply(Context(), module)
-    start = perf_counter()
+    start = process_time()
     FusePass().apply(Context(), module)
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1
     assert len(classes(module)) == 5 * 36 + 3
