@@ -12,30 +12,31 @@
 #include "moe_decode_choice.cuh"
 
 // ---- a warp's loads -------------------------------------------------------------------------------------------------
-// A warp's loads are a sequence of batches: of its pairs of rows of gate and up, one after another, then of its outputs of
-// down. One batch is summed while the next is on its way.
+// A warp takes its pairs of rows of gate and up batch by batch, then its outputs of down. Two batches of each are on their
+// way at a time, in registers of their own: a copy of one would wait for it, and so would a branch around its sum.
 template <int FORMAT>
 constexpr int PAIR_STEPS = IN_BLOCKS<FORMAT> ? 2 : 4;
-// Of an output of down fewer: the hidden rows are staged while two batches are on their way.
 template <int FORMAT>
 constexpr int DOWN_LOADS = IN_BLOCKS<FORMAT> ? 3 : 6;
 
-enum Holds { NOTHING, PAIR_ROWS, DOWN_ROWS };
-
 template <int FORMAT>
-struct Loads {
-  int holds;
-  int unit;  // a pair, or an output
-  int word;  // the first lane's first
+struct PairLoads {
   Batch<FORMAT, PAIR_STEPS<FORMAT>> batch;
   u32 scales[NR];  // of q8_0, two a word: those of a lane's own loads would take four times the registers
 };
 
-// Where the next batch comes from: pairs first; then outputs of down, by tiles of a block's warps.
+template <int FORMAT>
+struct DownLoads {
+  Block<FORMAT> w[DOWN_LOADS<FORMAT>];
+  u32 scales[(DOWN_LOADS<FORMAT> + 3) / 4];
+  float plus;
+};
+
+// Which batch comes next: a pair or a tile of outputs, and within it.
 struct Cursor {
-  bool down;
-  int unit;  // or a tile
-  int word;  // or a batch of the warp's share
+  int number;  // of a warp's batches; those below zero are empty
+  int unit;    // a pair, or a tile
+  int word;    // the first lane's, or a batch of the warp's share
 };
 
 // Among the chosen, the shared expert behind them, and within its outputs.
@@ -57,29 +58,38 @@ __device__ __forceinline__ RowsAt row_at(const RowsAt &rows, u32 bytes) {
 }
 
 template <int FORMAT>
-__device__ __forceinline__ void load_pair(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
-                                          Loads<FORMAT> &to) {
-  const PairAt pair = pair_at(a, p, at.unit);
-  const u32 bytes = u32(pair.output) * u32(a.gate.pitch);
-  const RowsAt gate = row_at<FORMAT>(choice.gate[pair.slot], bytes), up = row_at<FORMAT>(choice.up[pair.slot], bytes);
-  const Streams s{{gate.w, up.w}, {gate.scale, up.scale}};
-  const int lane = threadIdx.x & 31;
-  to.holds = PAIR_ROWS, to.unit = at.unit, to.word = at.word;
-  if constexpr (FORMAT == FORMAT_Q8_0) {
-#pragma unroll
-    for (int i = 0; i < NR; i++) {
+__device__ __forceinline__ void next_pair(const MoeArgs &a, Cursor &at) {
+  if (at.number++ < 0) return;
+  at.word += 32 * PAIR_STEPS<FORMAT>;
+  if (at.word >= a.gate.words) at.word = 0, at.unit += gridDim.x * MOE_WARPS;
+}
+
+template <int FORMAT>
+__device__ __forceinline__ void load_pair(const MoeArgs &a, const DecodePlan &p, const Choice &choice, int count,
+                                          Cursor &at, PairLoads<FORMAT> &to) {
+  if (at.number >= 0 && at.number < count) {
+    const PairAt pair = pair_at(a, p, at.unit);
+    const u32 bytes = u32(pair.output) * u32(a.gate.pitch);
+    const RowsAt gate = row_at<FORMAT>(choice.gate[pair.slot], bytes), up = row_at<FORMAT>(choice.up[pair.slot], bytes);
+    const Streams s{{gate.w, up.w}, {gate.scale, up.scale}};
+    const int lane = threadIdx.x & 31;
+    if constexpr (FORMAT == FORMAT_Q8_0) {
 #pragma unroll
       for (int u = 0; u < PAIR_STEPS<FORMAT>; u++) {
         const int word = at.word + 32 * u + lane;
-        if (word < a.gate.words) to.batch.w[u][i].quants = load_weights(s.w[i] + 16 * word);
+        if (word >= a.gate.words) continue;
+#pragma unroll
+        for (int i = 0; i < NR; i++) to.batch.w[u][i].quants = load_weights(s.w[i] + 16 * word);
       }
-      if (at.word + 4 * lane < a.gate.words) to.scales[i] = load_word(s.scale[i] + at.word + 4 * lane);
+      if (at.word + 4 * lane < a.gate.words) {
+#pragma unroll
+        for (int i = 0; i < NR; i++) to.scales[i] = load_word(s.scale[i] + at.word + 4 * lane);
+      }
+    } else {
+      load_batch<FORMAT>(to.batch, s, at.word + lane, a.gate.words, a.width);
     }
-  } else {
-    load_batch<FORMAT>(to.batch, s, at.word + lane, a.gate.words, a.width);
   }
-  at.word += 32 * PAIR_STEPS<FORMAT>;
-  if (at.word >= a.gate.words) at.word = 0, at.unit += gridDim.x * MOE_WARPS;
+  next_pair<FORMAT>(a, at);
 }
 
 struct DownShare {
@@ -92,45 +102,47 @@ __device__ __forceinline__ DownShare down_share(const DecodePlan &p) {
   return {first, min(p.down_words, first + each)};
 }
 
-// A block of one format as one of another: fields that a format has not are never touched.
-template <int TO, int FROM>
-__device__ __forceinline__ Block<TO> same_block(const Block<FROM> &b) {
-  return {b.quants, b.high, b.scale, b.super};
+__device__ __forceinline__ int output_at(const DecodePlan &p, const Cursor &at) {
+  return (at.unit * MOE_WARPS + int(threadIdx.x >> 5)) >> p.split_bits;
 }
 
-template <int FORMAT, int DOWN>
+__device__ __forceinline__ void next_outputs(const DecodePlan &p, Cursor &at) {
+  at.number++;
+  if (++at.word >= p.down_batches) at.word = 0, at.unit += gridDim.x;
+}
+
+template <int DOWN>
 __device__ __forceinline__ void load_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
-                                          Loads<FORMAT> &to) {
+                                          DownLoads<DOWN> &to) {
   const DownShare share = down_share(p);
-  to.holds = DOWN_ROWS, to.word = share.first + at.word * (32 * DOWN_LOADS<DOWN>);
-  to.unit = (at.unit * MOE_WARPS + int(threadIdx.x >> 5)) >> p.split_bits;
-  const bool inside = to.unit < a.width;
-  const u32 routed_bytes = u32(to.unit) * u32(a.down.pitch), shared_bytes = u32(to.unit) * u32(a.shared_down.pitch);
+  const int first = share.first + at.word * (32 * DOWN_LOADS<DOWN>), output = output_at(p, at);
+  const int last = output < a.width ? share.last : 0, lane = threadIdx.x & 31;
+  const u32 routed_bytes = u32(output) * u32(a.down.pitch), shared_bytes = u32(output) * u32(a.shared_down.pitch);
+  to.plus = 0.0f;
 #pragma unroll
   for (int u = 0; u < DOWN_LOADS<DOWN>; u++) {
-    const int word = to.word + 32 * u + (threadIdx.x & 31);
-    if (!inside || word >= share.last) continue;
+    const int word = first + 32 * u + lane;
+    if (word >= last) continue;
     const int slot = min(quotient(word, p.per_words), a.top_k);
     const bool shared = slot == a.top_k;
     const char *row = choice.down[slot].w + (shared ? shared_bytes : routed_bytes);
-    Block<DOWN> block;
     if constexpr (DOWN == FORMAT_Q8_0)
-      block.quants = load_weights(row + 16 * (word - slot * a.down.words));
+      to.w[u].quants = load_weights(row + 16 * (word - slot * a.down.words));
     else
-      load_stored<DOWN>(block, row, row, shared ? a.shared_hidden : a.hidden, word - slot * a.down.words);
-    to.batch.w[u / NR][u % NR] = same_block<FORMAT>(block);
+      load_stored<DOWN>(to.w[u], row, row, shared ? a.shared_hidden : a.hidden, word - slot * a.down.words);
   }
   if constexpr (DOWN == FORMAT_Q8_0) {
 #pragma unroll
-    for (int i = 0; i < NR; i++) {
-      const int word = to.word + 128 * i + 4 * (threadIdx.x & 31);
-      if (!inside || word >= share.last) continue;
+    for (int i = 0; i < (DOWN_LOADS<DOWN> + 3) / 4; i++) {
+      const int word = first + 128 * i + 4 * lane;
+      if (word >= last) continue;
       const int slot = min(quotient(word, p.per_words), a.top_k);
       const u32 bytes = slot == a.top_k ? shared_bytes : routed_bytes;
       to.scales[i] = load_word(choice.down[slot].scale + bytes / (QBLOCK / 2) + (word - slot * a.down.words));
     }
   }
-  if (++at.word >= p.down_batches) at.word = 0, at.unit += gridDim.x;
+  if (first == 0 && last > 0 && lane == 0 && a.plus != nullptr) to.plus = load_fresh(a.plus + output);
+  next_outputs(p, at);
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
@@ -141,9 +153,46 @@ __device__ __forceinline__ u16 scale_of(u32 scales, int step) {
   return u16(lane & 2 ? both >> 16 : both);
 }
 
+// Adds the products of a lane's load of N rows, if it is before `end`; FULL: it is. No branch around it: one load's sums
+// begin before another's end.
+template <bool FULL, int FORMAT, int PLANES, int N>
+__device__ __forceinline__ void add_step(const Block<FORMAT> (&b)[N], int word, int end, int words, const char *x, int k,
+                                         float (&sums)[N]) {
+  const int at = FULL ? word : min(word, words - 1);
+  __builtin_assume(at < words);
+  Batch<FORMAT, 1, N> one;
+#pragma unroll
+  for (int i = 0; i < N; i++) one.w[0][i] = b[i];
+  float s[1][N] = {};
+  sum_stored<FORMAT, PLANES>(one, at, words, x, k, s);
+#pragma unroll
+  for (int i = 0; i < N; i++) sums[i] += FULL || word < end ? s[0][i] : 0.0f;
+}
+
+template <bool FULL, int FORMAT, int PLANES>
+__device__ __forceinline__ void add_pair(const MoeArgs &a, const PairLoads<FORMAT> &loads, int word, const char *x,
+                                         float (&sums)[NR]) {
+#pragma unroll
+  for (int u = 0; u < PAIR_STEPS<FORMAT>; u++)
+    add_step<FULL, FORMAT, PLANES>(loads.batch.w[u], word + 32 * u + int(threadIdx.x & 31), a.gate.words, a.gate.words, x,
+                                   a.width, sums);
+}
+
+template <bool FULL, int DOWN, int PLANES>
+__device__ __forceinline__ void add_outputs(const DecodePlan &p, const DownLoads<DOWN> &loads, int first, int last,
+                                            const char *hidden, float (&sums)[1]) {
+#pragma unroll
+  for (int u = 0; u < DOWN_LOADS<DOWN>; u++) {
+    Block<DOWN> one[1] = {loads.w[u]};
+    if constexpr (DOWN == FORMAT_Q8_0) one[0].scale = scale_of(loads.scales[u / 4], u % 4);
+    add_step<FULL, DOWN, PLANES>(one, first + 32 * u + int(threadIdx.x & 31), last, p.down_words, hidden,
+                                 p.down_words * VALUES<DOWN>, sums);
+  }
+}
+
 template <int FORMAT, int DOWN, int PLANES>
-__device__ __forceinline__ void sum_pair(const MoeArgs &a, const DecodePlan &p, const Choice &choice,
-                                         Loads<FORMAT> &loads, const char *x, float (&sums)[1][NR]) {
+__device__ __forceinline__ void take_pair(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
+                                          PairLoads<FORMAT> &loads, const char *x, float (&sums)[1][NR]) {
   const int lane = threadIdx.x & 31;
   if constexpr (FORMAT == FORMAT_Q8_0) {
 #pragma unroll
@@ -151,11 +200,16 @@ __device__ __forceinline__ void sum_pair(const MoeArgs &a, const DecodePlan &p, 
 #pragma unroll
       for (int i = 0; i < NR; i++) loads.batch.w[u][i].scale = scale_of(loads.scales[i], u);
   }
-  sum_stored<FORMAT, PLANES>(loads.batch, loads.word + lane, a.gate.words, x, a.width, sums);
-  if (loads.word + 32 * PAIR_STEPS<FORMAT> < a.gate.words) return;  // more of the rows is to come
+  if (at.word + 32 * PAIR_STEPS<FORMAT> <= a.gate.words)
+    add_pair<true, FORMAT, PLANES>(a, loads, at.word, x, sums[0]);
+  else
+    add_pair<false, FORMAT, PLANES>(a, loads, at.word, x, sums[0]);
+  const bool ends = at.number >= 0 && at.word + 32 * PAIR_STEPS<FORMAT> >= a.gate.words;
+  const PairAt pair = pair_at(a, p, at.unit);
+  next_pair<FORMAT>(a, at);
+  if (!ends) return;  // more of the rows is to come, or it was an empty batch, whose sums are zero
   float gate = warp_sum(sums[0][0]), up = warp_sum(sums[0][1]);
   sums[0][0] = sums[0][1] = 0.0f;
-  const PairAt pair = pair_at(a, p, loads.unit);
   const bool shared = pair.slot == a.top_k;
   u32 *to = told_hidden(a) + pair.slot * a.down.words * VALUES<DOWN> + pair.output;
   if (lane == 0) {
@@ -169,30 +223,22 @@ __device__ __forceinline__ void sum_pair(const MoeArgs &a, const DecodePlan &p, 
   }
 }
 
-// Adds a batch's products; true where it is the last of the output's.
-template <int FORMAT, int DOWN, int PLANES>
-__device__ __forceinline__ bool sum_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice,
-                                         Loads<FORMAT> &loads, const char *hidden, float &sum) {
-  const int lane = threadIdx.x & 31;
+// Adds a batch's products; the hidden values are weighed already.
+template <int DOWN, int PLANES>
+__device__ __forceinline__ void sum_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice, const Cursor &at,
+                                         DownLoads<DOWN> &loads, const char *hidden, float &sum) {
+  const int lane = threadIdx.x & 31, output = output_at(p, at);
   const DownShare share = down_share(p);
-  const bool inside = loads.unit < a.width, begins = inside && loads.word == 0;
-  float plus = 0.0f;  // on its way while the products are summed
-  if (begins && lane == 0 && a.plus != nullptr) plus = load_fresh(a.plus + loads.unit);
-  if (begins && lane < a.top_k && a.down_bias != nullptr)
-    sum += choice.weights[lane] * a.down_bias[choice.chosen[lane] * a.width + loads.unit];
-#pragma unroll
-  for (int u = 0; u < DOWN_LOADS<DOWN>; u++) {
-    const int word = loads.word + 32 * u + lane;
-    Batch<DOWN, 1, 1> one;
-    one.w[0][0] = same_block<DOWN>(loads.batch.w[u / NR][u % NR]);
-    if constexpr (DOWN == FORMAT_Q8_0) one.w[0][0].scale = scale_of(loads.scales[u / 4], u % 4);
-    if (!inside || word >= share.last) continue;
-    float s[1][1] = {};
-    sum_stored<DOWN, PLANES>(one, word, p.down_words, hidden, p.down_words * VALUES<DOWN>, s);
-    sum += choice.weights[min(quotient(word, p.per_words), a.top_k)] * s[0][0];
-  }
-  sum += plus;
-  return loads.word + 32 * DOWN_LOADS<DOWN> >= share.first + p.down_batches * (32 * DOWN_LOADS<DOWN>);
+  const int first = share.first + at.word * (32 * DOWN_LOADS<DOWN>), last = output < a.width ? share.last : 0;
+  if (first == 0 && last > 0 && lane < a.top_k && a.down_bias != nullptr)
+    sum += choice.weights[lane] * a.down_bias[choice.chosen[lane] * a.width + output];
+  float sums[1] = {};
+  if (first + 32 * DOWN_LOADS<DOWN> <= last)
+    add_outputs<true, DOWN, PLANES>(p, loads, first, last, hidden, sums);
+  else
+    add_outputs<false, DOWN, PLANES>(p, loads, first, last, hidden, sums);
+  sum += sums[0];
+  sum += loads.plus;
 }
 
 // An output's sum over its warps, in their order.
@@ -215,64 +261,17 @@ __device__ __forceinline__ void store_output(const MoeArgs &a, const DecodePlan 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 struct Places {  // in shared memory
   char *x, *hidden;
-  float4 *plain, *raw;
+  float4 *plain;
   u32 *orders;
   float *partial;
 };
 
-// Waits, a warp in each block alone, for the values of pairs that are among the last to be taken. Were every thread to ask
-// for its own all the while, whatever is still being streamed would come later.
-template <int DOWN>
-__device__ __forceinline__ void wait_for_last_pairs(const MoeArgs &a, const DecodePlan &p) {
-  const int units = a.shared_hidden + a.top_k * a.hidden, tiles = (units + MOE_WARPS - 1) / MOE_WARPS;
-  const int tile = max(0, tiles - 1 - int(threadIdx.x & 31));
-  const PairAt pair = pair_at(a, p, min(units, (tile + 1) * MOE_WARPS) - 1);
-  const u32 *word = told_hidden(a) + pair.slot * a.down.words * VALUES<DOWN> + pair.output;
-  u32 seen;
-  do {
-    seen = listen(word);
-  } while (seen == 0);
-}
-
 template <int DOWN, int PLANES>
-__device__ __forceinline__ void hear_hidden(const MoeArgs &a, const DecodePlan &p, const Places &at, Choice &choice,
-                                            u32 *before) {
-  const int warp = threadIdx.x >> 5;
-  if (warp == 0) wait_for_last_pairs<DOWN>(a, p);
-  if (warp == 1) weigh(a, at.orders, choice);
-  __syncthreads();
-  hear_rows<DOWN, PLANES>(a, p, at.raw, at.hidden);
-  __syncthreads();
-  if (threadIdx.x == 0) *before = arrive_in_order(a.counters, gridDim.x);
-  if constexpr (PLANES > 0 && HAS_MINS<DOWN>) stage_sums(at.hidden, 1, p.down_words * VALUES<DOWN>, PLANES);
-}
-
-// A warp's sums, of a batch as it comes.
-struct Sums {
-  float pair[1][NR];
-  float output;
-};
-
-template <int FORMAT, int DOWN, int PLANES>
-__device__ __forceinline__ void take(const MoeArgs &a, const DecodePlan &p, const Places &at, const Choice &choice,
-                                     Loads<FORMAT> &loads, Sums &sums, float *shares) {
-  if (loads.holds == PAIR_ROWS) {
-    sum_pair<FORMAT, DOWN, PLANES>(a, p, choice, loads, at.x, sums.pair);
-  } else if (loads.holds == DOWN_ROWS) {
-    if (sum_down<FORMAT, DOWN, PLANES>(a, p, choice, loads, at.hidden, sums.output))
-      store_output(a, p, loads.unit, sums.output, shares);
-  }
-}
-
-template <int FORMAT, int DOWN>
-__device__ __forceinline__ void load_next(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
-                                          Loads<FORMAT> &loads) {
-  if (!at.down && at.unit >= a.shared_hidden + a.top_k * a.hidden) at = Cursor{true, int(blockIdx.x), 0};
-  loads.holds = NOTHING;
-  if (!at.down)
-    load_pair<FORMAT>(a, p, choice, at, loads);
-  else if (at.unit == blockIdx.x || at.unit * (MOE_WARPS >> p.split_bits) < a.width)
-    load_down<FORMAT, DOWN>(a, p, choice, at, loads);
+__device__ __forceinline__ void take_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
+                                          DownLoads<DOWN> &loads, const char *hidden, float &sum, float *shares) {
+  sum_down<DOWN, PLANES>(a, p, choice, at, loads, hidden, sum);
+  if (at.word == p.down_batches - 1) store_output(a, p, output_at(p, at), sum, shares);
+  next_outputs(p, at);
 }
 
 // The shared expert's first rows of a warp come to the second-level cache while the choice is made.
@@ -286,64 +285,106 @@ __device__ __forceinline__ void ask_for_shared(const MoeArgs &a, const Choice &c
   }
 }
 
-// The pairs of gate and up, then the outputs of down. Two batches are on their way at a time, in registers of their own: a
-// copy of one would wait for it. The first of down lies in the first of them.
 template <int FORMAT, int DOWN, int PLANES>
-__device__ __forceinline__ void mix(const MoeArgs &a, const DecodePlan &p, const Places &at, Candidates &candidates,
+__device__ __forceinline__ void mix(const MoeArgs &a, const DecodePlan &p, const Places &at, const Candidates &candidates,
                                     Choice &choice, u32 *before, float *shares) {
   const int warp = threadIdx.x >> 5, units = a.shared_hidden + a.top_k * a.hidden, step = gridDim.x * MOE_WARPS;
-  Cursor cursor{false, int(blockIdx.x) * MOE_WARPS + warp, 0};
-  ask_for_shared(a, choice, cursor.unit);
-  hear_choice<FORMAT, DOWN>(a, p, at.orders, candidates, choice);
-  const int pairs = cursor.unit < units ? (units - cursor.unit + step - 1) / step : 0;
+  const int unit = int(blockIdx.x) * MOE_WARPS + warp;
   const int batches = (a.gate.words + 32 * PAIR_STEPS<FORMAT> - 1) / (32 * PAIR_STEPS<FORMAT>);
-  Loads<FORMAT> first{}, second{};
-  Sums sums{};
-  bool skips = (pairs * batches) % 2 != 0, heard_all = false;
+  const int count = unit < units ? (units - unit + step - 1) / step * batches : 0;
+  Cursor ahead{-(count & 1), unit, 0}, done = ahead;  // an even number of them: the first of an odd one is empty
+  PairLoads<FORMAT> first{}, second{};
+  float sums[1][NR] = {};
+  ask_for_shared(a, choice, unit);
+  hear_choice<FORMAT, DOWN>(a, p, at.orders, candidates, choice);
+  load_pair<FORMAT>(a, p, choice, count, ahead, first);
+  load_pair<FORMAT>(a, p, choice, count, ahead, second);
+  if (warp == 1) weigh<DOWN>(a, p, at.orders, choice);
 #pragma unroll 1
-  do {
-    if (!skips) {
-      if (first.holds == DOWN_ROWS && !heard_all) {
-        hear_hidden<DOWN, PLANES>(a, p, at, choice, before);
-        heard_all = true;
-      }
-      take<FORMAT, DOWN, PLANES>(a, p, at, choice, first, sums, shares);
-      load_next<FORMAT, DOWN>(a, p, choice, cursor, first);
+  while (count > 0) {
+    take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, first, at.x, sums);
+    if (ahead.number >= count) break;
+    load_pair<FORMAT>(a, p, choice, count, ahead, first);
+    take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, second, at.x, sums);
+    load_pair<FORMAT>(a, p, choice, count, ahead, second);
+  }
+  const int tiles = (a.width + (MOE_WARPS >> p.split_bits) - 1) / (MOE_WARPS >> p.split_bits);
+  const int outputs = int(blockIdx.x) < tiles ? (tiles - int(blockIdx.x) + int(gridDim.x) - 1) / int(gridDim.x) * p.down_batches : 0;
+  Cursor down_ahead{0, int(blockIdx.x), 0}, down_done = down_ahead;
+  DownLoads<DOWN> third{}, fourth{};
+  load_down<DOWN>(a, p, choice, down_ahead, third);
+  if (count > 0) take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, second, at.x, sums);
+  load_down<DOWN>(a, p, choice, down_ahead, fourth);
+  __syncthreads();
+  // The first batch of a warp that has a whole output waits for its own hidden values alone.
+  const int fours = p.down_words * (VALUES<DOWN> / 4);
+  const int early = HAS_MINS<DOWN> || p.split_bits > 0 || outputs == 0 ? fours : min(fours, (32 * DOWN_LOADS<DOWN> * (VALUES<DOWN> / 4) + MOE_THREADS - 1) & -MOE_THREADS);
+  hear_rows<DOWN, PLANES>(a, p, choice.weights, 0, early, at.hidden);
+  __syncthreads();
+  float sum = 0.0f;
+  if (early < fours) {
+    take_down<DOWN, PLANES>(a, p, choice, down_done, third, at.hidden, sum, shares);
+    hear_rows<DOWN, PLANES>(a, p, choice.weights, early, fours, at.hidden);
+    __syncthreads();
+  }
+  u32 arrived = 0;
+  if (threadIdx.x == 0) arrived = arrive(a.counters, gridDim.x);
+  if constexpr (PLANES > 0 && HAS_MINS<DOWN>) stage_sums(at.hidden, 1, p.down_words * VALUES<DOWN>, PLANES);
+  bool fourth_next = early < fours;
+#pragma unroll 1
+  while (down_done.number < outputs) {
+    if (!fourth_next) {
+      take_down<DOWN, PLANES>(a, p, choice, down_done, third, at.hidden, sum, shares);
+      if (down_done.number >= outputs) break;
     }
-    skips = false;
-    take<FORMAT, DOWN, PLANES>(a, p, at, choice, second, sums, shares);
-    load_next<FORMAT, DOWN>(a, p, choice, cursor, second);
-  } while (first.holds != NOTHING || second.holds != NOTHING);
+    fourth_next = false;
+    if (down_ahead.number < outputs) load_down<DOWN>(a, p, choice, down_ahead, third);
+    take_down<DOWN, PLANES>(a, p, choice, down_done, fourth, at.hidden, sum, shares);
+    if (down_ahead.number < outputs) load_down<DOWN>(a, p, choice, down_ahead, fourth);
+  }
+  if (threadIdx.x == 0) *before = arrived;
 }
 
 template <int FORMAT, int DOWN, int PLANES>
 __device__ __forceinline__ void moe_decode(const MoeArgs &a, const DecodePlan &p) {
-  __shared__ Candidates candidates;
   __shared__ Choice choice;
-  __shared__ float scratch[32];
+  __shared__ __align__(16) float scratch[32];
   __shared__ float shares[MOE_WARPS];
   __shared__ u32 before;  // blocks that had heard all hidden rows when this one had
   char *shared = reinterpret_cast<char *>(dynamic_shared);
   const Places at{shared,
                   shared + p.hidden_at,
                   p.plain_at < 0 ? nullptr : reinterpret_cast<float4 *>(shared + p.plain_at),
-                  reinterpret_cast<float4 *>(shared + p.raw_at),
                   reinterpret_cast<u32 *>(shared + p.orders_at),
                   reinterpret_cast<float *>(shared + p.partial_at)};
   let_next_start();
-  const RouterAt first = router_at(a, p, int(threadIdx.x >> 5) >> p.router_bits);
-  Block<FORMAT> held{};
-  load_router<FORMAT>(a, first, held);
-  if (a.x_norm.present) stage_norm_weights(a, at.plain);
+  Held held;
+  Items items{0, 0};
+  hold_items<FORMAT>(a, items, held);
+  if (a.x_norm.present) copy_norm_weights(a, at.plain);
+  const float bias = router_bias_of(a, threadIdx.x >> 5);
   find_shared_rows<FORMAT, DOWN>(a, choice);
   wait_for_previous();
-  if (a.x_norm.present)
-    stage_normed<FORMAT, PLANES>(a, at.x, at.plain, scratch);
-  else
+  float squares = 0.0f;
+  if (a.x_norm.present) {
+    squares = stage_weighed<FORMAT, PLANES>(a, at.x, at.plain);
+  } else {
     stage_row<FORMAT, PLANES>(a, at.x, at.plain);
+    __syncthreads();
+  }
+  squares = warp_sum(squares);
+  if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = squares;
+  sum_items<FORMAT, PLANES>(a, held, items, at.x, at.plain, at.partial);
   __syncthreads();
-  if constexpr (PLANES > 0 && HAS_MINS<FORMAT>) stage_sums(at.x, 1, a.width, PLANES);
-  tell_router<FORMAT, DOWN, PLANES>(a, p, first, held, at.x, at.plain, at.partial);
+  const float factor = a.x_norm.present ? 1.0f / sqrtf(sum_of_warps(scratch) / float(a.width) + a.x_norm.eps) : 1.0f;
+  tell_router<DOWN>(a, p, at.partial, factor, bias);
+  if (a.x_norm.present) scale_staged<FORMAT, PLANES>(a, at.x, factor);
+  if constexpr (PLANES > 0 && HAS_MINS<FORMAT>) {
+    __syncthreads();
+    stage_sums(at.x, 1, a.width, PLANES);
+  }
+  u32 *best = reinterpret_cast<u32 *>(shared + p.best_at);
+  const Candidates candidates{best, reinterpret_cast<int *>(best) + best_room(a)};
   mix<FORMAT, DOWN, PLANES>(a, p, at, candidates, choice, &before, shares);
   __syncthreads();
   if (before == gridDim.x - 1) forget(told_hidden(a), p.down_words * VALUES<DOWN> + router_rows(a));

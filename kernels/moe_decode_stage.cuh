@@ -10,13 +10,12 @@
 // How a mixture of one row is laid out; selection/moe_decode.py works it out.
 struct DecodePlan {
   int split_bits;    // 2^bits warps share an output of down
-  int router_bits;   // likewise a row of the router
   int down_words;    // loads of an output of down, all its experts' rows
   int down_batches;  // in which a warp takes its share of them
   int plain_at;      // bytes before x in f32, in order, which routers of plain rows read; -1: there is none
-  int raw_at;        // before the hidden rows as they are told
   int hidden_at;     // before them as products read them
   int orders_at;     // before the router's outputs as whole numbers of their order
+  int best_at;       // before the best of them, then which experts these are
   int partial_at;    // before what warps add to a router's output
   u32 per_hidden;    // reciprocals, of 2^32, rounded up: of an expert's outputs, and of a row's loads
   u32 per_words;
@@ -47,33 +46,47 @@ __device__ __forceinline__ int x_groups(const MoeArgs &a) {  // float4 of a row,
   return PLANES > 0 ? a.width / 4 : a.gate.words * (VALUES<FORMAT> / 4);
 }
 
-// Before the wait: the norm's weights, where each thread will find its own.
-__device__ __forceinline__ void stage_norm_weights(const MoeArgs &a, float4 *plain) {
+// Before the wait: the norm's weights begin their way to where each thread will find its own.
+__device__ __forceinline__ void copy_norm_weights(const MoeArgs &a, float4 *plain) {
 #pragma unroll 1
-  for (int f = threadIdx.x; f < a.width / 4; f += MOE_THREADS)
-    plain[f] = a.x_norm.weight == nullptr ? make_float4(1, 1, 1, 1) : load_constant4(a.x_norm.weight + 4 * f);
+  for (int f = threadIdx.x; f < a.width / 4; f += MOE_THREADS) {
+    if (a.x_norm.weight == nullptr) {
+      plain[f] = make_float4(1, 1, 1, 1);
+      continue;
+    }
+    const u32 to = u32(__cvta_generic_to_shared(plain + f));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(a.x_norm.weight + 4 * f) : "memory");
+  }
 }
 
+// What each warp of the block has left, summed in their order.
+__device__ __forceinline__ float sum_of_warps(const float *each) {
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < MOE_WARPS / 4; i++) {
+    const float4 part = reinterpret_cast<const float4 *>(each)[i];
+    sum += (part.x + part.y) + (part.z + part.w);
+  }
+  return sum;
+}
+
+// A normed x, but for the factor that all of its values have in common, which takes the whole block to find: its
+// quantized values do not depend on it. Returns the thread's share of the squares.
 template <int FORMAT, int PLANES>
-__device__ __forceinline__ void stage_normed(const MoeArgs &a, char *to, float4 *plain,
-                                             float *scratch) {
+__device__ __forceinline__ float stage_weighed(const MoeArgs &a, char *to, float4 *plain) {
   const float *x = reinterpret_cast<const float *>(a.x);
   const int fours = a.width / 4, groups = x_groups<FORMAT, PLANES>(a);
   float squares = 0.0f;
-#pragma unroll 1
-  for (int f = threadIdx.x; f < fours; f += MOE_THREADS) {
-    const float4 v = load_fresh4(x + 4 * f), w = plain[f];
-    squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
-    plain[f] = make_float4(v.x * w.x, v.y * w.y, v.z * w.z, v.w * w.w);
-  }
-  const float inverse = inverse_rms(squares, a.width, a.x_norm.eps, scratch);
 #pragma unroll 1
   for (int f0 = 0; f0 < groups; f0 += MOE_THREADS) {  // uniform over the block: the quantizing lanes act together
     const int f = f0 + threadIdx.x;
     float4 v = make_float4(0, 0, 0, 0);
     if (f < fours) {
-      v = plain[f];
-      v = make_float4(v.x * inverse, v.y * inverse, v.z * inverse, v.w * inverse);
+      v = load_fresh4(x + 4 * f);
+      asm volatile("cp.async.wait_all;" ::: "memory");  // a thread's own copies
+      const float4 w = plain[f];
+      squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+      v = make_float4(v.x * w.x, v.y * w.y, v.z * w.z, v.w * w.w);
       plain[f] = v;
     }
     if constexpr (PLANES == 0) {
@@ -84,9 +97,23 @@ __device__ __forceinline__ void stage_normed(const MoeArgs &a, char *to, float4 
       store_quantized_at<4>(q, 0, 4 * f, swizzled_pair<FORMAT>(f / 4) * 16 + f % 4 * 4, four, f < fours);
     }
   }
-  // Loads of a plain router go past the row's end.
-  const int f = fours + threadIdx.x;
-  if (f < f32_stride(a.width) / 16) plain[f] = make_float4(0, 0, 0, 0);
+  __syncwarp();
+  return squares;
+}
+
+// The factor, where each thread has staged.
+template <int FORMAT, int PLANES>
+__device__ __forceinline__ void scale_staged(const MoeArgs &a, char *to, float factor) {
+  const int groups = x_groups<FORMAT, PLANES>(a);
+#pragma unroll 1
+  for (int f = threadIdx.x; f < groups; f += MOE_THREADS) {
+    if constexpr (PLANES == 0) {
+      float4 &v = reinterpret_cast<float4 *>(to)[swizzled<FORMAT>(f)];
+      v = make_float4(v.x * factor, v.y * factor, v.z * factor, v.w * factor);
+    } else if (f % 8 == 0) {
+      reinterpret_cast<float *>(to + PLANES * a.width)[f / 8] *= factor;
+    }
+  }
 }
 
 // x as the experts' products read it, and beside it in f32 where there is a place for that.
@@ -103,42 +130,35 @@ __device__ __forceinline__ void stage_row(const MoeArgs &a, char *to, float4 *pl
 }
 
 // ---- hidden rows ----------------------------------------------------------------------------------------------------
-constexpr int HEARD = 3;  // loads of a thread that wait together
-
-// All hidden rows, one behind the other, as one row: once they are told, by the whole block.
+// All hidden rows, one behind the other, as one row, by the whole block: a value is staged once it is told, weighed as its
+// expert is. What is told last is asked for last: rows are told about in their order.
 template <int DOWN, int PLANES>
-__device__ __forceinline__ void hear_rows(const MoeArgs &a, const DecodePlan &p, float4 *raw, char *to) {
-  const int values = p.down_words * VALUES<DOWN>, fours = values / 4;
+__device__ __forceinline__ void hear_rows(const MoeArgs &a, const DecodePlan &p, const float *weights, int first, int end,
+                                          char *to) {
+  const int values = p.down_words * VALUES<DOWN>, own = first + threadIdx.x;
   const u32 *from = told_hidden(a);
+  uint4 next{};
+  if (own < end) next = listen4(from + 4 * own);
 #pragma unroll 1
-  for (int f0 = threadIdx.x; f0 < fours; f0 += HEARD * MOE_THREADS) {
-    uint4 w[HEARD];
-#pragma unroll
-    for (int j = 0; j < HEARD; j++)
-      if (f0 + j * MOE_THREADS < fours) w[j] = listen4(from + 4 * (f0 + j * MOE_THREADS));
-#pragma unroll
-    for (int j = 0; j < HEARD; j++) {
-      if (f0 + j * MOE_THREADS >= fours || !missing(w[j])) continue;
-      do {
-        w[j] = listen4(from + 4 * (f0 + j * MOE_THREADS));
-      } while (missing(w[j]));
+  for (int f0 = first; f0 < end; f0 += MOE_THREADS) {  // uniform over the block: the quantizing lanes act together
+    const int f = f0 + threadIdx.x;
+    uint4 w = next;
+    if (f + MOE_THREADS < end) next = listen4(from + 4 * (f + MOE_THREADS));
+    if (f < end) {
+      while (missing(w)) w = listen4(from + 4 * f);
     }
-#pragma unroll
-    for (int j = 0; j < HEARD; j++) {
-      const int f = f0 + j * MOE_THREADS;
-      const float4 v = make_float4(heard(w[j].x), heard(w[j].y), heard(w[j].z), heard(w[j].w));
-      if (f < fours) raw[PLANES == 0 ? swizzled<DOWN>(f) : f] = v;
-    }
-  }
-  if constexpr (PLANES > 0) {  // each thread what it has heard
-    const Quantized out{reinterpret_cast<i8 *>(to), PLANES, 1, values};
     __syncwarp();
-#pragma unroll 1
-    for (int f0 = 0; f0 < fours; f0 += MOE_THREADS) {  // uniform over the block: the quantizing lanes act together
-      const int f = f0 + threadIdx.x;
-      const float4 v = f < fours ? raw[f] : make_float4(0, 0, 0, 0);
+    const float weight = weights[min(quotient(4 * f / VALUES<DOWN>, p.per_words), a.top_k)];
+    const float4 v = make_float4(heard(w.x), heard(w.y), heard(w.z), heard(w.w));
+    if constexpr (PLANES == 0) {
+      if (f < end)
+        reinterpret_cast<float4 *>(to)[swizzled<DOWN>(f)] =
+            make_float4(weight * v.x, weight * v.y, weight * v.z, weight * v.w);
+    } else {
+      const Quantized out{reinterpret_cast<i8 *>(to), PLANES, 1, values};
       const float four[4] = {v.x, v.y, v.z, v.w};
-      store_quantized_at<4>(out, 0, 4 * f, swizzled_pair<DOWN>(f / 4) * 16 + f % 4 * 4, four, f < fours);
+      store_quantized_at<4>(out, 0, 4 * f, swizzled_pair<DOWN>(f / 4) * 16 + f % 4 * 4, four, f < end);
+      if (f < end && f % 8 == 0) out.scales(0)[f / 8] *= weight;
     }
   }
 }

@@ -32,10 +32,10 @@ __device__ __forceinline__ uint4 listen4(const u32 *p) {
 
 __device__ __forceinline__ bool missing(const uint4 &w) { return min(min(w.x, w.y), min(w.z, w.w)) == 0; }
 
-// How many arrived before, in order: what each had read comes before what the last one does. Wraps to zero.
-__device__ __forceinline__ u32 arrive_in_order(u32 *counter, u32 total) {
+// How many arrived before; what each had listened to was there when it arrived. Wraps to zero.
+__device__ __forceinline__ u32 arrive(u32 *counter, u32 total) {
   u32 before;
-  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(total - 1) : "memory");
+  asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(total - 1) : "memory");
   return before;
 }
 
@@ -43,5 +43,5 @@ __device__ __forceinline__ u32 arrive_in_order(u32 *counter, u32 total) {
 __device__ __forceinline__ void forget(u32 *words, int count) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < (count + 3) / 4; i += blockDim.x)
-    reinterpret_cast<uint4 *>(words)[i] = make_uint4(0, 0, 0, 0);
+    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(words + 4 * i), "r"(0) : "memory");
 }

@@ -33,8 +33,11 @@ MIXED = {
 }
 """The modules, by the formats of gate and up, and of down: those of released models, and what Q4_K_M files mix."""
 
-WARP_EXPERTS = 128
-"""Router outputs that a warp chooses from: of more, each warp takes the best of its own, and one warp of these."""
+PART = 32
+"""Experts of which a warp takes the best: the chosen are among these."""
+
+MOST_EXPERTS = 2048
+"""A thread compares one of the best with all others."""
 
 STATIC_SHARED = 4096
 """At least the static shared memory of an entry."""
@@ -51,13 +54,12 @@ class Plan:
     """How a mixture of one row is laid on a chip: the kernel's arguments of the same names, its grid, its memory."""
 
     split_bits: int
-    router_bits: int
     down_words: int
     down_batches: int
     plain_at: int
-    raw_at: int
     hidden_at: int
     orders_at: int
+    best_at: int
     partial_at: int
     per_hidden: int
     per_words: int
@@ -98,6 +100,20 @@ def down_loads_of(format: Format) -> int:
     return 3 if format.is_block and format is not Format.Q8_0 else 6
 
 
+def grid_of(units: int, width: int, rows: int, words: int, sms: int) -> tuple[int, int]:
+    """The blocks and `split_bits`: of grids whose busiest warp and block have no more to do the smallest, if it is nearly
+    as large as the chip."""
+    most = min(sms, ceiling(max(units, width, rows), WARPS))
+    bits = split_bits_of(width, words, most)
+    tiles = ceiling(width, WARPS >> bits)
+    fewest = max(
+        ceiling(units, WARPS * ceiling(units, WARPS * most)),
+        ceiling(tiles, ceiling(tiles, most)),
+        ceiling(rows, ceiling(rows, most)),
+    )
+    return (fewest if 10 * fewest >= 9 * most else most), bits
+
+
 def values_of(format: Format) -> int:
     """Values of a stored row in 16 bytes."""
     return 512 // words_of(format, 512)
@@ -119,15 +135,10 @@ def split_bits_of(width: int, words: int, blocks: int) -> int:
     return min(range(5), key=lambda bits: (busiest(bits), bits))
 
 
-def router_bits_of(rows: int) -> int:
-    """Of the number of warps that share a router's row where a block has `rows` of them: each warp has one part."""
-    return next((bits for bits in (4, 3, 2, 1) if rows << bits <= WARPS), 0)
-
-
 def plan(spec: MoeSpec, chip: Chip) -> Plan | None:
     """The layout; None where the general kernels run the mixture."""
     down = spec.down.format
-    if spec.m != 1 or module_of(spec) is None or down is None or not _chosen_by_warps(spec):
+    if spec.m != 1 or module_of(spec) is None or down is None or spec.experts > MOST_EXPERTS:
         return None
     inner = 0 if spec.shared is None else spec.shared.hidden
     words = words_of(down, spec.hidden)
@@ -138,20 +149,16 @@ def plan(spec: MoeSpec, chip: Chip) -> Plan | None:
     if down is Format.Q8_0 and any(k % 64 for k in (spec.width, spec.hidden, inner)):
         return None  # two scales are loaded at a time
     rows = spec.experts + len(columns_of(spec)) - 1
-    blocks = min(chip.sms, ceiling(max(units, spec.width, rows), WARPS))
-    per_block = ceiling(rows, blocks)
-    if per_block > THREADS:
-        return None
-    router_bits, split_bits = router_bits_of(per_block), split_bits_of(spec.width, all_words, blocks)
-    planes, values = planes_of(spec), all_words * values_of(down)
+    blocks, split_bits = grid_of(units, spec.width, rows, all_words, chip.sms)
+    parts, planes, values = ceiling(spec.experts, PART), planes_of(spec), all_words * values_of(down)
     plain = isinstance(spec.x, Unnormed) or any(is_plain(m) for m in columns_of(spec))
     sizes = (
         stride_of(spec, spec.width),
         f32_stride(spec.width) if plain else 0,
-        4 * values if planes else 0,
         q8_stride(values, planes) if planes else 4 * values,
-        4 * rows,
-        4 * (per_block << router_bits),
+        4 * PART * parts,
+        8 * 4 * ceiling(parts * min(PART, spec.top_k), 4),
+        4 * ceiling(rows, blocks) * WARPS,
     )
     places, end = _places(sizes)
     shared = max(end, 4 * spec.width if spec.then is not None else 0)
@@ -159,13 +166,12 @@ def plan(spec: MoeSpec, chip: Chip) -> Plan | None:
         return None
     return Plan(
         split_bits=split_bits,
-        router_bits=router_bits,
         down_words=all_words,
         down_batches=ceiling(share_of(all_words, split_bits), 32 * down_loads_of(down)),
         plain_at=places[1] if plain else -1,
-        raw_at=places[2] if planes else places[3],
-        hidden_at=places[3],
-        orders_at=places[4],
+        hidden_at=places[2],
+        orders_at=places[3],
+        best_at=places[4],
         partial_at=places[5],
         per_hidden=reciprocal(spec.hidden),
         per_words=reciprocal(words),
@@ -173,12 +179,6 @@ def plan(spec: MoeSpec, chip: Chip) -> Plan | None:
         shared=shared,
         told=values + rows,
     )
-
-
-def _chosen_by_warps(spec: MoeSpec) -> bool:
-    """Whether the experts that warps take of their own are as many as one warp chooses from."""
-    parts = ceiling(spec.experts, WARP_EXPERTS)
-    return parts == 1 or (parts <= WARPS and parts * spec.top_k <= WARP_EXPERTS)
 
 
 def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
@@ -198,8 +198,8 @@ def call(spec: MoeSpec, laid: Plan, operands: tuple[Argument, ...]) -> KernelCal
         *operands,
         Address(ScratchKind.COUNTERS),
         *input_norm(spec.x),
-        *(I32(laid.split_bits), I32(laid.router_bits), I32(laid.down_words), I32(laid.down_batches)),
-        *(I32(laid.plain_at), I32(laid.raw_at), I32(laid.hidden_at), I32(laid.orders_at), I32(laid.partial_at)),
+        *(I32(laid.split_bits), I32(laid.down_words), I32(laid.down_batches)),
+        *(I32(laid.plain_at), I32(laid.hidden_at), I32(laid.orders_at), I32(laid.best_at), I32(laid.partial_at)),
         *(_word(laid.per_hidden), _word(laid.per_words)),
         I32(int(spec.then is not None)),
         *(NO_NORM if spec.then is None else norm_arguments(spec.then, spec.width, "mixture's norm")),
@@ -229,10 +229,10 @@ __all__ = [
     "Plan",
     "call",
     "down_loads_of",
+    "grid_of",
     "module_of",
     "plan",
     "reciprocal",
-    "router_bits_of",
     "split_bits_of",
     "values_of",
 ]

@@ -113,8 +113,7 @@ def test_one_row_of_formats_with_a_module_is_decoded() -> None:
     # An output of down is 8 rows of 48 loads: 12 loads a lane where no warps share it, and 128 blocks have one each.
     laid = moe_decode.plan(big, H200)
     assert laid is not None
-    assert (laid.blocks, laid.split_bits, laid.down_words, laid.down_batches) == (132, 0, 384, 2)
-    assert laid.router_bits == 4  # a block has one row of the router at most
+    assert (laid.blocks, laid.split_bits, laid.down_words, laid.down_batches) == (128, 0, 384, 2)
     assert call.scratch_bytes(ScratchKind.COUNTERS) >= 4 * (4 + 8 * 768 + 128)
     shared = SharedExpert(128, *(matrix(format) for _ in range(3)), matrix(Format.BF16))
     assert moe_decode.plan(replace(big, shared=shared), H200) is not None
@@ -143,9 +142,14 @@ def test_reciprocals_divide_exactly() -> None:
             assert (n if inverse == 0 else n * inverse >> 32) == n // divisor, (n, divisor)
 
 
-@pytest.mark.parametrize(("rows", "bits"), [(1, 4), (2, 3), (3, 2), (4, 2), (8, 1), (9, 0), (40, 0)])
-def test_no_warp_has_two_parts_of_a_routers_row_before_each_has_one(rows: int, bits: int) -> None:
-    assert moe_decode.router_bits_of(rows) == bits
+def test_a_grid_is_no_larger_than_its_busiest_warp_needs() -> None:
+    # 6144 pairs are 3 for each of 128 blocks' warps, and 2048 outputs one: 132 blocks would have no less to do.
+    assert moe_decode.grid_of(6144, 2048, 128, 384, 132) == (128, 0)
+    # 11520 pairs in 6 rounds, 360 tiles of 8 in 3.
+    assert moe_decode.grid_of(11520, 2880, 32, 360, 132) == (120, 1)
+    # 2.1 rounds, which would be 3 of 96 blocks: the chip's bandwidth takes more of them.
+    assert moe_decode.grid_of(4500, 96, 60, 96, 132)[0] == 132
+    assert moe_decode.grid_of(100, 64, 60, 96, 132)[0] == 7  # few units: as many blocks as have warps for them
 
 
 @pytest.mark.parametrize(
