@@ -2,8 +2,8 @@
 // others only where it loads what they tell (moe_told.cuh).
 //
 // The row's products are shared out over all warps of the grid, as even as they come:
-//   1  the router: a block takes rows of it, and its warps share each; outputs are told as whole numbers of their order
-//   2  every block chooses by itself
+//   1  the router: a block takes rows of it (moe_decode_router.cuh); outputs are told as whole numbers of their order
+//   2  every block chooses by itself (moe_decode_choice.cuh)
 //   3  gate and up: a warp takes a row of both, the shared expert's first; what it makes is told
 //   4  down: a warp takes an output, or shares it: the rows of all chosen experts, one behind the other
 // What can be loaded before it is waited for, is: the router's rows before the launch ahead has ended, the shared expert's
@@ -285,14 +285,52 @@ __device__ __forceinline__ void ask_for_shared(const MoeArgs &a, const Choice &c
   }
 }
 
+// A warp's outputs, whose first two batches are on their way, as the hidden values come. Where a warp has an output for
+// itself, its first batch waits only for the values that it is multiplied by. Returns, in the first thread, how many
+// blocks had heard all hidden values before this one.
+template <int DOWN, int PLANES>
+__device__ __forceinline__ u32 take_outputs(const MoeArgs &a, const DecodePlan &p, const Places &at, const Choice &choice,
+                                            Cursor &ahead, int outputs, DownLoads<DOWN> &first, DownLoads<DOWN> &second,
+                                            float *shares) {
+  const int fours = p.down_words * (VALUES<DOWN> / 4), own = 32 * DOWN_LOADS<DOWN> * (VALUES<DOWN> / 4);
+  const bool parts = !HAS_MINS<DOWN> && p.split_bits == 0 && outputs > 0;
+  const int early = parts ? min(fours, (own + MOE_THREADS - 1) & -MOE_THREADS) : fours;
+  Cursor done{0, int(blockIdx.x), 0};
+  float sum = 0.0f;
+  hear_rows<DOWN, PLANES>(a, p, choice.weights, 0, early, at.hidden);
+  __syncthreads();
+  if (early < fours) {
+    take_down<DOWN, PLANES>(a, p, choice, done, first, at.hidden, sum, shares);
+    hear_rows<DOWN, PLANES>(a, p, choice.weights, early, fours, at.hidden);
+    __syncthreads();
+  }
+  u32 before = 0;
+  if (threadIdx.x == 0) before = arrive(a.counters, gridDim.x);
+  if constexpr (PLANES > 0 && HAS_MINS<DOWN>) stage_sums(at.hidden, 1, p.down_words * VALUES<DOWN>, PLANES);
+  bool first_is_done = early < fours;
+#pragma unroll 1
+  while (done.number < outputs) {
+    if (!first_is_done) {
+      take_down<DOWN, PLANES>(a, p, choice, done, first, at.hidden, sum, shares);
+      if (done.number >= outputs) break;
+    }
+    first_is_done = false;
+    if (ahead.number < outputs) load_down<DOWN>(a, p, choice, ahead, first);
+    take_down<DOWN, PLANES>(a, p, choice, done, second, at.hidden, sum, shares);
+    if (ahead.number < outputs) load_down<DOWN>(a, p, choice, ahead, second);
+  }
+  return before;
+}
+
+// The pairs of gate and up, then the outputs of down.
 template <int FORMAT, int DOWN, int PLANES>
-__device__ __forceinline__ void mix(const MoeArgs &a, const DecodePlan &p, const Places &at, const Candidates &candidates,
-                                    Choice &choice, u32 *before, float *shares) {
-  const int warp = threadIdx.x >> 5, units = a.shared_hidden + a.top_k * a.hidden, step = gridDim.x * MOE_WARPS;
-  const int unit = int(blockIdx.x) * MOE_WARPS + warp;
-  const int batches = (a.gate.words + 32 * PAIR_STEPS<FORMAT> - 1) / (32 * PAIR_STEPS<FORMAT>);
-  const int count = unit < units ? (units - unit + step - 1) / step * batches : 0;
-  Cursor ahead{-(count & 1), unit, 0}, done = ahead;  // an even number of them: the first of an odd one is empty
+__device__ __forceinline__ u32 mix(const MoeArgs &a, const DecodePlan &p, const Places &at, const Candidates &candidates,
+                                   Choice &choice, float *shares) {
+  constexpr int WORDS = 32 * PAIR_STEPS<FORMAT>;
+  const int warp = threadIdx.x >> 5, units = a.shared_hidden + a.top_k * a.hidden, blocks = gridDim.x, block = blockIdx.x;
+  const int unit = block * MOE_WARPS + warp, step = blocks * MOE_WARPS, each = MOE_WARPS >> p.split_bits;
+  const int count = unit < units ? (units - unit + step - 1) / step * ((a.gate.words + WORDS - 1) / WORDS) : 0;
+  Cursor ahead{-(count & 1), unit, 0}, done = ahead;  // an even number of batches: the first of an odd one is empty
   PairLoads<FORMAT> first{}, second{};
   float sums[1][NR] = {};
   ask_for_shared(a, choice, unit);
@@ -308,41 +346,15 @@ __device__ __forceinline__ void mix(const MoeArgs &a, const DecodePlan &p, const
     take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, second, at.x, sums);
     load_pair<FORMAT>(a, p, choice, count, ahead, second);
   }
-  const int tiles = (a.width + (MOE_WARPS >> p.split_bits) - 1) / (MOE_WARPS >> p.split_bits);
-  const int outputs = int(blockIdx.x) < tiles ? (tiles - int(blockIdx.x) + int(gridDim.x) - 1) / int(gridDim.x) * p.down_batches : 0;
-  Cursor down_ahead{0, int(blockIdx.x), 0}, down_done = down_ahead;
+  const int tiles = (a.width + each - 1) / each;
+  const int outputs = block < tiles ? (tiles - block + blocks - 1) / blocks * p.down_batches : 0;
+  Cursor down_ahead{0, block, 0};
   DownLoads<DOWN> third{}, fourth{};
   load_down<DOWN>(a, p, choice, down_ahead, third);
   if (count > 0) take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, second, at.x, sums);
   load_down<DOWN>(a, p, choice, down_ahead, fourth);
-  __syncthreads();
-  // The first batch of a warp that has a whole output waits for its own hidden values alone.
-  const int fours = p.down_words * (VALUES<DOWN> / 4);
-  const int early = HAS_MINS<DOWN> || p.split_bits > 0 || outputs == 0 ? fours : min(fours, (32 * DOWN_LOADS<DOWN> * (VALUES<DOWN> / 4) + MOE_THREADS - 1) & -MOE_THREADS);
-  hear_rows<DOWN, PLANES>(a, p, choice.weights, 0, early, at.hidden);
-  __syncthreads();
-  float sum = 0.0f;
-  if (early < fours) {
-    take_down<DOWN, PLANES>(a, p, choice, down_done, third, at.hidden, sum, shares);
-    hear_rows<DOWN, PLANES>(a, p, choice.weights, early, fours, at.hidden);
-    __syncthreads();
-  }
-  u32 arrived = 0;
-  if (threadIdx.x == 0) arrived = arrive(a.counters, gridDim.x);
-  if constexpr (PLANES > 0 && HAS_MINS<DOWN>) stage_sums(at.hidden, 1, p.down_words * VALUES<DOWN>, PLANES);
-  bool fourth_next = early < fours;
-#pragma unroll 1
-  while (down_done.number < outputs) {
-    if (!fourth_next) {
-      take_down<DOWN, PLANES>(a, p, choice, down_done, third, at.hidden, sum, shares);
-      if (down_done.number >= outputs) break;
-    }
-    fourth_next = false;
-    if (down_ahead.number < outputs) load_down<DOWN>(a, p, choice, down_ahead, third);
-    take_down<DOWN, PLANES>(a, p, choice, down_done, fourth, at.hidden, sum, shares);
-    if (down_ahead.number < outputs) load_down<DOWN>(a, p, choice, down_ahead, fourth);
-  }
-  if (threadIdx.x == 0) *before = arrived;
+  __syncthreads();  // the experts' weights are there
+  return take_outputs<DOWN, PLANES>(a, p, at, choice, down_ahead, outputs, third, fourth, shares);
 }
 
 template <int FORMAT, int DOWN, int PLANES>
@@ -385,7 +397,8 @@ __device__ __forceinline__ void moe_decode(const MoeArgs &a, const DecodePlan &p
   }
   u32 *best = reinterpret_cast<u32 *>(shared + p.best_at);
   const Candidates candidates{best, reinterpret_cast<int *>(best) + best_room(a)};
-  mix<FORMAT, DOWN, PLANES>(a, p, at, candidates, choice, &before, shares);
+  const u32 arrived = mix<FORMAT, DOWN, PLANES>(a, p, at, candidates, choice, shares);
+  if (threadIdx.x == 0) before = arrived;
   __syncthreads();
   if (before == gridDim.x - 1) forget(told_hidden(a), p.down_words * VALUES<DOWN> + router_rows(a));
   if (a.normed && arrives_last(a.counters + 1, gridDim.x)) {
