@@ -101,7 +101,7 @@ def down_loads_of(format: Format) -> int:
 
 
 def grid_of(units: int, width: int, rows: int, words: int, sms: int) -> tuple[int, int]:
-    """The blocks and `split_bits`: of grids whose busiest warp and block have no more to do the smallest, if it is nearly
+    """The blocks and `split_bits`: the smallest grid whose busiest warp and block have no more to do, if it is nearly
     as large as the chip."""
     most = min(sms, ceiling(max(units, width, rows), WARPS))
     bits = split_bits_of(width, words, most)
