@@ -93,6 +93,10 @@ ALONE(_q8_r1w4, INPUT_Q8, 1, 4, 2, 2)
 GEMV(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 4, 1)
 GLU(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
+#if __CUDA_ARCH__ >= 900
+GEMV_ENTRY(WIDE_THREADS, 1, _q8_r1b, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))
+GLU_ENTRY(WIDE_THREADS, 1, _q8_r1b, RING_PARAMS, (gemv_ring<FORMAT_CODE, true, 2>(a, values, ring_at)))
+#endif
 #elif FORMAT_CODE > 3
 GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 2)
 GEMV_OF(WIDE_THREADS, true, false, _q8_r1x, INPUT_Q8, 1, 2, 4, 1)

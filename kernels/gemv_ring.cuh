@@ -1,5 +1,5 @@
-// Products of one row x, quantized in one plane, by stored rows in blocks of 32 values: each warp copies its rows into a
-// ring of its own in shared memory.
+// Products of one row x, quantized in one plane, by stored rows of q8_0 or in blocks of 32 values: each warp copies its
+// rows into a ring of its own in shared memory.
 //
 // A load into a register is waited for through one of six scoreboards, and the compiler gives all loads that outlive a
 // branch the same: who waits for one of them waits for all that are in flight, x's included, and the norm at the head
@@ -15,8 +15,13 @@ constexpr int RING_SLOTS = 2;  // of a warp
 constexpr int RING_WARPS = WIDE_THREADS / 32;
 constexpr int PLANES_OF_A_ROW = 4;  // quants, high bits, scales, supers; some have no bytes
 
+// Whether all of a row lies together, so that it may be one copy. q8_0's scales lie behind all rows.
+template <int FORMAT>
+constexpr bool WHOLE_ROWS = FORMAT != FORMAT_Q8_0;
+
 template <int FORMAT>
 __device__ __forceinline__ u32 plane_bytes(int plane, u32 values) {
+  if (FORMAT == FORMAT_Q8_0) return plane == 0 ? values : plane == 2 ? values / 16 : 0;
   const u32 high = FORMAT == FORMAT_Q5_K ? values / 8 : FORMAT == FORMAT_Q6_K ? values / 4 : 0;
   const u32 scales = FORMAT == FORMAT_MXFP4 ? values / 32 : values / 16;
   const u32 supers = HAS_MINS<FORMAT> ? values / 64 : HAS_SUPERS<FORMAT> ? values / 128 : 0;
@@ -25,6 +30,7 @@ __device__ __forceinline__ u32 plane_bytes(int plane, u32 values) {
 
 template <int FORMAT>
 __device__ __forceinline__ u32 plane_at(int plane, u32 values) {
+  if (FORMAT == FORMAT_Q8_0) return plane < 2 ? 0 : plane == 2 ? values : values + values / 16;
   const u32 supers = plane == 3 ? plane_bytes<FORMAT>(2, values) : 0;
   return plane == 0 ? 0 : plane == 1 ? values / 2 : scales_at<FORMAT>(values) + supers;
 }
@@ -75,7 +81,8 @@ __device__ __forceinline__ Block<FORMAT> block_at(const RowPlanes &at, int ahead
   return b;
 }
 
-// A warp's ring. A slot's rows lie `row_bytes` apart; each is one copy where a slot holds whole rows, else one a plane.
+// A warp's ring. A slot's rows lie `row_bytes` apart; each is one copy where a slot holds all that is of it, else one a
+// plane.
 struct Ring {
   u32 slots;     // shared addresses: of its first slot, and of its first barrier
   u32 barriers;
@@ -87,8 +94,9 @@ struct Ring {
 // What a warp asks for next, and its lane's part of it.
 struct Asking {
   int tile, pass, chunk, slot;
-  bool in_a_row;    // its rows lie one behind another
-  const char *row;  // the stored row that the lane copies
+  bool in_a_row;       // its rows lie one behind another
+  const char *row;     // the stored row that the lane copies
+  const char *scales;  // and q8_0's of it, which lie behind all rows
 };
 
 // Where nothing is quantized, a tile is what one warp takes at a time, and consecutive ones go to different blocks: all
@@ -114,13 +122,16 @@ __device__ __forceinline__ Place part_of(const GemvArgs &a, int tile) {
 }
 
 // The rows of what a warp asks for next: stored row i of them is the lane's.
-template <bool GLU, int N, bool ONE_PART>
+template <int FORMAT, bool GLU, int N, bool ONE_PART>
 __device__ __forceinline__ void find_rows(const GemvArgs &a, Asking &next, int i) {
   const Place at = part_of<ONE_PART>(a, next.tile);
   const int part = GLU ? i / OUTPUTS<GLU, N> : at.part, n = PART_FIELD(a, part, n);
   const int output = first_of_warp<GLU, N>(a, at.tile, next.pass);
   const int row = min(output + i % OUTPUTS<GLU, N>, n - 1);  // past the end: the last row again, and nothing stored
-  next.row = PART_FIELD(a, part, w) + (long long)row * a.pitch;
+  const char *w = PART_FIELD(a, part, w);
+  next.row = w + (long long)row * a.pitch;
+  if constexpr (FORMAT == FORMAT_Q8_0)
+    next.scales = w + (((long long)n * a.pitch + 255) & ~255LL) + (long long)row * (a.pitch / 16);
   next.in_a_row = !GLU && output + N <= n;
 }
 
@@ -128,15 +139,17 @@ __device__ __forceinline__ void find_rows(const GemvArgs &a, Asking &next, int i
 template <int FORMAT, bool GLU, int N, bool ONE_PART>
 __device__ __forceinline__ void ask_next(const GemvArgs &a, const Ring &ring, Asking &next, int tiles) {
   if (next.tile >= tiles) return;
-  const int lane = threadIdx.x & 31, i = ring.chunks == 1 ? lane : lane / PLANES_OF_A_ROW, plane = lane % PLANES_OF_A_ROW;
-  if (next.chunk == 0) find_rows<GLU, N, ONE_PART>(a, next, min(i, N - 1));
+  const bool whole = WHOLE_ROWS<FORMAT> && ring.chunks == 1;
+  const int lane = threadIdx.x & 31, i = whole ? lane : lane / PLANES_OF_A_ROW, plane = lane % PLANES_OF_A_ROW;
+  if (next.chunk == 0) find_rows<FORMAT, GLU, N, ONE_PART>(a, next, min(i, N - 1));
   const u32 barrier = ring.barriers + 8 * next.slot, slot = ring.slots + next.slot * N * ring.row_bytes;
   const u32 to = slot + i * ring.row_bytes;
   if (lane == 0) expect_bytes(barrier, N * ring.row_bytes);
   __syncwarp();
-  if (ring.chunks > 1) {
+  if (!whole) {
     if (const u32 bytes = plane_bytes<FORMAT>(plane, ring.values); i < N && bytes > 0) {
-      const char *from = next.row + plane_at<FORMAT>(plane, a.k) + next.chunk * bytes;
+      const char *from = FORMAT == FORMAT_Q8_0 && plane == 2 ? next.scales : next.row + plane_at<FORMAT>(plane, a.k);
+      from += next.chunk * bytes;
       copy_bulk(to + plane_at<FORMAT>(plane, ring.values), from, bytes, barrier);
     }
   } else if (!next.in_a_row) {
@@ -154,6 +167,32 @@ __device__ __forceinline__ void ask_next(const GemvArgs &a, const Ring &ring, As
 // Adds a chunk's products, from block `first` of x on. A chunk is a whole number of turns; the steps of a turn follow one
 // another without a branch, so that one's loads pass another's sums.
 constexpr int STEPS_A_TURN = 2;
+
+// Of q8_0: a lane takes 16 values of each row at a step.
+template <int N>
+__device__ __forceinline__ void sum_chunk_of_words(const char *rows, const Ring &ring, const char *shared, int k,
+                                                   int first, float (&sums)[1][N]) {
+  const int lane = threadIdx.x & 31;
+  const uint4 *x = reinterpret_cast<const uint4 *>(shared) + 2 * first + lane;
+  const float *x_scales = reinterpret_cast<const float *>(shared + k) + first + lane / 2;
+  const char *quants = rows + 16 * lane, *scales = rows + ring.values + 2 * (lane / 2);
+#pragma unroll 1
+  for (int turns = ring.values / (512 * STEPS_A_TURN); turns > 0; turns--) {
+#pragma unroll
+    for (int u = 0; u < STEPS_A_TURN; u++) {
+      const uint4 words = x[32 * u];
+      const float xs = x_scales[16 * u];
+#pragma unroll
+      for (int i = 0; i < N; i++) {
+        const uint4 w = *reinterpret_cast<const uint4 *>(quants + i * ring.row_bytes + 512 * u);
+        const u16 scale = *reinterpret_cast<const u16 *>(scales + i * ring.row_bytes + 32 * u);
+        sums[0][i] += half_to_float(scale) * xs * float(dot16(w, words));
+      }
+    }
+    x += 32 * STEPS_A_TURN, x_scales += 16 * STEPS_A_TURN;
+    quants += 512 * STEPS_A_TURN, scales += 32 * STEPS_A_TURN;
+  }
+}
 
 template <int FORMAT, int N>
 __device__ __forceinline__ void sum_chunk(const char *rows, const Ring &ring, const char *shared, int k, int first,
@@ -196,7 +235,11 @@ __device__ __forceinline__ void sum_ring(const GemvArgs &a, const Ring &ring, As
     for (int chunk = 0; chunk < ring.chunks; chunk++) {
       wait_for_phase(ring.barriers + 8 * slot, parity);
       const char *rows = slots + slot * N * ring.row_bytes;
-      sum_chunk<FORMAT, N>(rows, ring, shared, a.k, chunk * int(ring.values / QBLOCK), sums);
+      const int from = chunk * int(ring.values / QBLOCK);
+      if constexpr (FORMAT == FORMAT_Q8_0)
+        sum_chunk_of_words<N>(rows, ring, shared, a.k, from, sums);
+      else
+        sum_chunk<FORMAT, N>(rows, ring, shared, a.k, from, sums);
       __syncwarp();  // every lane has read the slot
       ask_next<FORMAT, GLU, N, ONE_PART>(a, ring, next, tiles);
       if (++slot == RING_SLOTS) slot = 0, parity ^= 1;
@@ -221,7 +264,8 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
   const int chunks = a.k / values;
-  const u32 row_bytes = chunks == 1 ? a.pitch : plane_at<FORMAT>(3, values) + plane_bytes<FORMAT>(3, values);
+  const u32 chunk_bytes = plane_at<FORMAT>(3, values) + plane_bytes<FORMAT>(3, values);
+  const u32 row_bytes = WHOLE_ROWS<FORMAT> && chunks == 1 ? a.pitch : chunk_bytes;
   char *slots = shared + ring_at + warp * RING_SLOTS * N * row_bytes;
   const Ring ring{shared_address(slots), shared_address(full[warp]), row_bytes, u32(values), chunks};
   if ((threadIdx.x & 31) == 0) {
@@ -231,7 +275,7 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
   }
   __syncwarp();
   if (a.x_norm.present) stage_norm_weights<FORMAT, INPUT_Q8>(a, shared);
-  Asking next{first_tile(a), 0, 0, 0, false, nullptr};
+  Asking next{first_tile(a), 0, 0, 0, false, nullptr, nullptr};
   ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
   let_next_start();
   wait_for_previous();

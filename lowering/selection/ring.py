@@ -13,14 +13,16 @@ WARPS = 16
 SLOTS = 2
 TOGETHER = 2
 
-RINGED = (Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.MXFP4)
+RINGED = (Format.Q8_0, Format.Q4_0, Format.Q4_K, Format.Q5_K, Format.MXFP4)
 """Formats that have entries of rings."""
 
 TURN = 2048
-"""Values that a warp sums at a turn: two blocks of 32 a lane. A row is a whole number of turns."""
+"""Values that a warp sums at a turn: two blocks of 32 a lane (of q8_0 at two). A row is a whole number of turns."""
 
 CHUNKS = (4096, TURN)
-"""Values of a chunk, where two whole rows a slot do not fit: each plane's part is then a multiple of 16 bytes."""
+"""Values of a chunk, where two whole rows a slot do not fit: each plane's part is then a multiple of 16 bytes. Of q8_0
+always the less: twice as much does not fit, and half as much leaves room for the next launch's rings, which then take
+turns with this one's at the memory and slow both."""
 
 _ALIGNMENT = 128
 
@@ -39,14 +41,19 @@ def ring_of(format: Format, k: int, staged: int, room: int, chip: Chip) -> Ring 
     if chip.architecture != "compute_90" or format not in RINGED or k % TURN:
         return None
     at = -(-staged // _ALIGNMENT) * _ALIGNMENT
-    for values in (k, *CHUNKS):
-        if k % values:
-            continue
-        row = packed_pitch(format, k) if values == k else values * BYTES_PER_256[format] // 256
-        shared = at + WARPS * SLOTS * TOGETHER * row
-        if shared <= room:
+    for values in (TURN,) if format is Format.Q8_0 else (k, *CHUNKS):
+        shared = at + WARPS * SLOTS * TOGETHER * _row_bytes(format, k, values)
+        if k % values == 0 and shared <= room:
             return Ring(values, at, shared)
     return None
+
+
+def _row_bytes(format: Format, k: int, values: int) -> int:
+    """Bytes of a row's `values` in a slot: a chunk's planes side by side, whole rows as they lie; q8_0's scales behind
+    its quants."""
+    if format is Format.Q8_0:
+        return values + values // 16
+    return packed_pitch(format, k) if values == k else values * BYTES_PER_256[format] // 256
 
 
 __all__ = ["RINGED", "SLOTS", "TOGETHER", "WARPS", "Ring", "ring_of"]

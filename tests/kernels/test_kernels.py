@@ -26,6 +26,7 @@ from lanelink.lowering.selection.specs import GemvSpec, GluSpec
 
 # Few multiprocessors, so that blocks take several tiles each and grids stay small.
 CHIP = Chip("small", (9, 0), 2, 100)
+ROOMY = Chip("roomy", (9, 0), 2, 227)
 OLD_CHIP = Chip("old", (8, 0), 2, 100)
 CASES = list(small())
 NEWEST, OLDEST = reversed(ARCHITECTURES)
@@ -117,6 +118,14 @@ def test_kernel(case: Case) -> None:
     assert all(w <= 1 for w in worst.values()), worst
 
 
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if select(c.spec, ROOMY).entry != select(c.spec, CHIP).entry], ids=lambda c: c.name
+)
+def test_kernel_that_takes_more_shared_memory(case: Case) -> None:
+    worst = run(case, ROOMY)
+    assert all(w <= 1 for w in worst.values()), worst
+
+
 @pytest.mark.parametrize("case", first_of_each_entry(OLD_CHIP), ids=lambda c: c.name)
 def test_kernel_for_the_oldest_architecture(case: Case) -> None:
     worst = run(case, OLD_CHIP, OLDEST)
@@ -125,7 +134,7 @@ def test_kernel_for_the_oldest_architecture(case: Case) -> None:
 
 def test_every_entry_has_a_case() -> None:
     built = {name for m in MODULES for name in module(m.stem, NEWEST).entries}
-    assert built == {select(c.spec, CHIP).entry for c in CASES}
+    assert built == {select(c.spec, chip).entry for c in CASES for chip in (CHIP, ROOMY)}
 
 
 @pytest.mark.parametrize(
