@@ -154,13 +154,14 @@ def _small_rings() -> Iterator[Case]:
         yield products.plain(replace(whole, n=137, unnormed=True), seed=seed)
         yield products.plain(replace(chunks, n=7 + 64 * seed), bias=True, seed=seed)
         yield products.gated(replace(chunks, n=64), Activation.SILU, 1, also_f32=seed % 2 == 1, seed=seed)
-    shape = ProductShape(Format.Q4_K, 1, 1, 2048, 0)
-    yield products.parts(replace(shape, unnormed=True), (33, 1, 90), 7)
-    yield products.added(replace(shape, k=6144, n=65))
-    yield products.quantized(replace(shape, n=96), planes=2, also_f32=True)
-    yield products.gated(replace(shape, n=96, unnormed=True), Activation.SILU, 1, also_f32=False)
-    yield products.gated(replace(shape, n=33), Activation.GELU, 0, also_f32=True, bias=True)
-    yield products.plain(replace(shape, n=66, unnormed=True))  # a norm without weights
+    for format in (Format.Q8_0, Format.Q4_K):
+        shape = ProductShape(format, 1, 1, 2048, 0)
+        yield products.parts(replace(shape, unnormed=True), (33, 1, 90), 7)
+        yield products.added(replace(shape, k=6144, n=65))
+        yield products.quantized(replace(shape, n=96), planes=2, also_f32=True)
+        yield products.gated(replace(shape, n=96, unnormed=True), Activation.SILU, 1, also_f32=False)
+        yield products.gated(replace(shape, n=33), Activation.GELU, 0, also_f32=True, bias=True)
+        yield products.plain(replace(shape, n=66, unnormed=True))  # a norm without weights
 
 
 def _small_rows() -> Iterator[Case]:
