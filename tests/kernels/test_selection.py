@@ -200,7 +200,7 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
     [
         (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1l", 256),
         (replace(GEMV, per_warp=4), "gemv_bf16_f32_r1w4", 128),
-        (replace(GEMV, format=Format.Q8_0, k=5120, x=UNNORMED, parts=(replace(PART, n=6144),)), "gemv_q8_0_q8_r1s", 384),
+        (replace(GEMV, format=Format.Q8_0, k=160, x=UNNORMED, parts=(replace(PART, n=6144),)), "gemv_q8_0_q8_r1s", 384),
         (replace(GEMV, format=Format.Q6_K, x=Q, per_warp=2), "gemv_q6_k_q8_r1", 256),
         (replace(GEMV, format=Format.Q6_K, x=UNNORMED), "gemv_q6_k_q8_r1x", 128),
         (replace(GEMV, format=Format.Q6_K, x=UNNORMED, parts=(replace(PART, n=8480),)), "gemv_q6_k_q8_r1", 264),
