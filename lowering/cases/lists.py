@@ -265,10 +265,29 @@ def _wide_rows() -> Iterator[Case]:
         yield others.values_product(m, k, n, bias=m == 8, splits=(1, 5, 32)[m % 3], seed=k)
 
 
+def _wide_rings() -> Iterator[Case]:
+    """Rings on a wide chip: whole rows and chunks of two sizes, warps of several rows, of one and of none."""
+    for seed, format in enumerate(RINGED):
+        shape = ProductShape(format, 1, 1, 4096, 0)
+        yield products.plain(replace(shape, n=301, unnormed=True), bias=True, seed=seed)
+        yield products.parts(replace(shape, unnormed=True), (129, 57, 32), 31, seed=seed)
+        yield products.added(replace(shape, k=12288, n=99), seed=seed)
+        yield products.added(replace(shape, k=14336, n=37), seed=seed)
+        yield products.plain(replace(shape, k=8192, n=5, unnormed=True), seed=seed)
+        yield products.quantized(replace(shape, n=96), planes=1, also_f32=True, seed=seed)
+        gated = replace(shape, n=160, unnormed=True)
+        yield products.gated(gated, Activation.SILU, 1, also_f32=seed % 2 == 0, seed=seed)
+        yield products.gated(replace(shape, n=207), Activation.GELU, 0, also_f32=True, bias=True, seed=seed)
+    several = ProductShape(Format.Q4_K, 1, 1, 2048, 4307, unnormed=True)
+    yield products.plain(several, bias=True)
+    yield products.gated(replace(several, n=4480), Activation.SILU, 1, also_f32=False)
+
+
 FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "small": small,
     "products": _wide_products,
     "rows-per-warp": _wide_rows_per_warp,
+    "rings": _wide_rings,
     "widest-products": _widest_products,
     "turned-products": _turned_products,
     "products-of-many-rows": gemm.wide,
