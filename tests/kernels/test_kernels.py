@@ -235,6 +235,25 @@ def find_planted(case: Case, chip: Chip, planted: Planted) -> None:
         launched(other, loaded, call, [memory.packed(a) for a in call.arguments])
 
 
+WAITED = "mbarrier.try_wait.parity.shared::cta.b64 over,"
+COPIED = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+PLANTED_IN_RINGS = {
+    "no wait for a slot": (WAITED, "setp.eq.u32 over, 0, 0; //", 0, "memory that was written"),
+    "rows that are not copied": (COPIED, "//", 3, "expected another thread to write"),
+    "a last row that is not copied": (COPIED, "//", 8, "expected another thread to write"),
+    "a slot asked for while lanes read it": ("bar.warp.sync -1;", "", 3, "race: read at shared"),
+    "no barrier before the norm is known": ("bar.sync 0;", "", 0, "race: read at shared"),
+    "no barrier before x is read": ("bar.sync 0;", "", 1, "race: read at shared"),
+}
+"""Faults in a product by rings."""
+
+
+@pytest.mark.parametrize("fault", PLANTED_IN_RINGS)
+def test_a_fault_in_a_ring_is_found(fault: str) -> None:
+    case = next(c for c in CASES if c.name == "product q4_k x q8 normed m=1 k=2048 n=137")
+    find_planted(case, CHIP, PLANTED_IN_RINGS[fault])
+
+
 SENT = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"
 PLANTED_IN_A_CLUSTER = {
     "no wait for what the blocks sent": ("{ .reg .pred over; look:", "//", 0, "memory that was written|race: read at"),
