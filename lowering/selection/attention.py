@@ -40,6 +40,9 @@ TEAMS = 4
 CLUSTER = 16
 """Blocks of a cluster that share the positions of one row (kernels/attention_one.cuh)."""
 
+WITH_CLUSTERS = 9
+"""The major compute capability of the chips that run them: later ones have clusters too, not all of so many blocks."""
+
 LEAST_SPLITS = 8
 """Splits from which on they are worth the blocks of a cluster: of fewer, most blocks would have no positions."""
 
@@ -171,7 +174,7 @@ def _meets(spec: AttentionSpec, chip: Chip) -> bool:
     Whether the splits of an attention of few rows are blocks of a cluster: where the chip has them, of one row whose
     heads turn as a whole or not at all, and begin on 8 bytes.
     """
-    if chip.compute_capability < (9, 0) or spec.m != 1 or not LEAST_SPLITS <= spec.splits <= CLUSTER:
+    if chip.compute_capability[0] != WITH_CLUSTERS or spec.m != 1 or not LEAST_SPLITS <= spec.splits <= CLUSTER:
         return False
     heads = [spec.q]
     if spec.turns is not None:

@@ -341,6 +341,7 @@ def test_splits_of_one_row_are_a_cluster() -> None:
     ("changes", "chip"),
     [
         ({}, A100),
+        ({}, replace(H200, compute_capability=(12, 0))),
         ({"splits": 7}, H200),
         ({"splits": 17}, H200),
         ({"m": 2, "block_rows": 2}, H200),

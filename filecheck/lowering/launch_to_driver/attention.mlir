@@ -1,4 +1,5 @@
 // RUN: lanelink-opt %s --split-input-file -p schedule-attention,plan-buffers,lower-to-driver | filecheck %s
+// RUN: lanelink-opt %s --split-input-file -p 'schedule-attention,plan-buffers,lower-to-driver{architecture="compute_80"}' | filecheck %s --check-prefix=OLDER
 
 // attention
 // CHECK: driver.launch @attention_64::@attention_64_{{.*}}(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, 1 : i32, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "attention"}
@@ -135,5 +136,21 @@ func.func @step(
     }
     launch.attention(q = %r : memref<1x128xf32>, keys = %k : memref<256x64xf32>, values = %v : memref<256x64xf32>, position = %position : memref<1xi32>, out = %y : memref<1x128xf32>) {settled, heads = 4 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 0.176776695 : f32} covers [3]
   }
+  func.return
+}
+
+// -----
+
+// one_row_over_heads_of_a_usual_size: eight splits of 256 positions, in a cluster
+// CHECK: driver.launch @attention_64::@attention_one_64_q2(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid (16, 2, 1) block (256, 1, 1) cluster 16 {{(dependent )?}}covers [0] {label = "attention"}
+// OLDER: driver.launch @attention_64::@attention_few_64_q2(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid (2, 8, 1) block (256, 1, 1) shared {{[0-9]+}} covers [0] {label = "attention"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x256xf32> {tgraph.state = "q"},
+  %k: memref<256x128xf32> {tgraph.state = "k"},
+  %v: memref<256x128xf32> {tgraph.state = "v"}) attributes {launch.lifted = 1 : i64} {
+  %y = launch.alloc : memref<1x256xf32>
+  launch.attention(q = %q : memref<1x256xf32>, keys = %k : memref<256x128xf32>, values = %v : memref<256x128xf32>, position = %position : memref<1xi32>, out = %y : memref<1x256xf32>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 0.125 : f32} covers [0]
   func.return
 }
