@@ -92,9 +92,9 @@ class OptMain(xDSLOptMain):
         text = chunk.read().decode()
         # The driver adds the chunk's line to what is raised.
         check_quotes(text, self.get_input_name())
-        parser = PlacingParser(self.ctx, text, self.get_input_name())
+        parser = PlacingParser(self.ctx, text, self.get_input_name(), start_offset)
         module = parser.parse_module(not self.args.no_implicit_module)
-        self._places = parser.places(module, start_offset)
+        self._places = parser.places(module)
         return module
 
     def apply_passes(self, prog: ModuleOp) -> None:

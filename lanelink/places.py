@@ -1,15 +1,19 @@
-"""Reading MLIR text with the place of each op kept, so that a verifier's fault is told with its file, line and column.
+"""Reading MLIR text with the place of each op kept, so that what is wrong is told with its file, line and column.
 
-xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of the text itself.
+xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of the text itself. Here an op without one
+is located where it stands, as in MLIR, so that passes tell its place too; and a verifier's fault is told with its place
+whatever the text says.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -19,13 +23,14 @@ from lanelink.dialects.fault import OpFault
 
 
 class PlacingParser(Parser):
-    """xDSL's parser, which also remembers where each op's text begins."""
+    """xDSL's parser, which also remembers where each op's text begins, `line_offset` lines below its file's first."""
 
-    _starts: dict[Operation, int]
-
-    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        self._starts = {}
-        return super().parse_module(allow_implicit_module)
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+        super().__init__(ctx, text, name)
+        self._file = StringAttr(name)
+        self._before = line_offset
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._starts: dict[Operation, int] = {}
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
@@ -35,14 +40,21 @@ class PlacingParser(Parser):
             # Of what an op is made of, before there is one: a number that its field does not hold.
             raise ParseError(Span(start, self.pos, self.lexer.input), str(error)) from None
         self._starts[op] = start
+        if isinstance(op.location, UnknownLoc):
+            line, column = self._place(start)
+            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
         return op
 
-    @contextmanager
-    def places(self, module: ModuleOp, line_offset: int = 0) -> Generator[None, None, None]:
-        """
-        Puts `FILE:LINE:COLUMN: ` and the op's name before what a VerifyException says of an op that was parsed.
+    def _place(self, start: int) -> tuple[int, int]:
+        """The line in the file and the column of a place in the text, from 1."""
+        line = bisect_right(self._lines, start)
+        return self._before + line, start - self._lines[line - 1] + 1
 
-        `line_offset` are the lines of the file before the parsed text. What is raised of other ops stays as it is.
+    @contextmanager
+    def places(self, module: ModuleOp) -> Generator[None, None, None]:
+        """
+        Puts `FILE:LINE:COLUMN: ` and the op's name before what a VerifyException says of an op that was parsed. What is
+        raised of other ops stays as it is.
         """
         try:
             yield
@@ -52,8 +64,9 @@ class PlacingParser(Parser):
             # A module that the text leaves out begins where it does.
             start = None if op is None else self._starts.get(op, 0 if op is module else None)
             if op is not None and start is not None:
-                place = Span(start, start + 1, self.lexer.input, line_offset).get_location()
-                error.args = (f"{place}: {error if known else _named(op, str(error))}",)
+                place = ":".join(map(str, (self._file.data, *self._place(start))))
+                reason = str(error).removeprefix(f"{place}: ")
+                error.args = (f"{place}: {reason if known else _named(op, reason)}",)
             raise
 
 

@@ -76,6 +76,32 @@ def test_places_count_from_the_top_of_the_file(tmp_path: Path, capsys: pytest.Ca
     assert f"{path}:8:3{reason}" in out and f"{path}:14:3{reason}" in out
 
 
+def test_a_pass_tells_the_place_of_an_op_without_a_location(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.mlir"
+    softcap = "%y = tgraph.softcap %x at 30.0 : tensor<1x64xf32> -> tensor<1x64xf32>"
+    silu = SILU.replace("%y", "%z").replace("%x", "%y")
+    told = ": op 0 tgraph.softcap: "
+    for location, place in (("", f"{path}:8:5"), (' loc("model.layers.3")', "model.layers.3")):
+        text = f"{body(f'  {SILU}')}// -----\n\n{body(f'    {softcap}{location}', silu)}"
+        path.write_text(text.replace("(%x:", "(%t: tensor<1xi32> {tgraph.token}, %x:"), encoding="utf-8")
+        assert opt([str(path), "-p", "number-ops,legalize-shim", "--split-input-file", "--verify-diagnostics"]) == 0
+        found = capsys.readouterr().out
+        assert f"{place}{told}" in found
+
+
+def test_the_place_is_printed_where_locations_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.mlir"
+    path.write_text(body(f"  {SILU}"), encoding="utf-8")
+    assert opt([str(path), "--print-debuginfo"]) == 0
+    once = capsys.readouterr().out
+    assert f'tgraph.silu %x : tensor<1x64xf32> -> tensor<1x64xf32> loc("{path}":2:3)' in once
+    path.write_text(once, encoding="utf-8")
+    assert opt([str(path), "--print-debuginfo"]) == 0
+    assert f'loc("{path}":2:3)' in capsys.readouterr().out
+    assert opt([str(path)]) == 0
+    assert "loc(" not in capsys.readouterr().out
+
+
 STEP = """\
 func.func @step(%t: tensor<1xi32> {tgraph.token}, %p: tensor<1xi32> {tgraph.position},
                 %s: tensor<4x64xf32> {tgraph.state = "keys"}) -> (tensor<1xi32>, tensor<4x64xf32>) {
