@@ -331,7 +331,7 @@ def test_the_command_stops_without_output(
     assert main(arguments) == 1
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1
-    assert err.startswith("validate: link: step @step: result 2 (logits) [0, ")
+    assert err.startswith(f"{source}:2:3: validate: link: step @step: result 2 (logits) [0, ")
     assert "more than" in err and "of its largest value" in err and "seed 5, trial 0" in err
     assert not out.exists()
 
