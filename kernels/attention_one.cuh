@@ -16,7 +16,7 @@ template <int QUERIES_, int H_>
 struct One {
   static constexpr int QUERIES = QUERIES_, H = H_;
   static constexpr int BLOCKS = 16, WARPS = 8, THREADS = 32 * WARPS;
-  // On a multiprocessor. Three, of 80 registers, would begin beside the launch ahead: 0.6 us slower in a step's chain.
+  // On a multiprocessor. Three, of 80 registers, begin beside the launch ahead: 0.6 us slower in a chain of streams.
   static constexpr int TOGETHER = 2;
   static constexpr int EACH = 4, TILE = WARPS * EACH;  // positions of a warp, of a block
   static constexpr int PITCH = H + 4;                  // of a tile's rows: words of a column are in banks of their own
