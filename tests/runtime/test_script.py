@@ -15,20 +15,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attention_steps import attention_step
+from levels import parsed
 
 from lanelink.dialects.formats import Format
+from lanelink.dialects.launch.target import TARGET, Numerics, preset
 from lanelink.emit import emit_python
 from lanelink.frontend.hugging_face import open_directory
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.lowering.runtime.emulator import EmulatorBackend
 from lanelink.lowering.runtime.generation import generate, generate_batch
-from lanelink.lowering.runtime.loader import SourceLoader
+from lanelink.lowering.runtime.loader import ConstantsLoader, SourceLoader
 from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.runtime.reference import ReferenceBackend
 from lanelink.lowering.script.standalone import ScriptError, Step, check_request
 from lanelink.lowering.script.writer import write_script
 from lanelink.lowering.selection.calls import F32, I32, Null
-from lanelink.lowering.weights import resolve
+from lanelink.lowering.weights import random_weights, resolve
 from lanelink.opt import main
 from lanelink.pipeline import lower
 
@@ -96,6 +99,20 @@ def test_a_batchs_program_decodes_each_sequence(
     assert capsys.readouterr().out == "".join(f"{','.join(map(str, ids))}\n" for ids in expected)
     assert run(*given[:2], "-n", "3") == 1
     assert "--ids: expected it 2 times, once a sequence, got it 1 times" in capsys.readouterr().err
+
+
+def test_the_program_launches_clusters(
+    tmp_path: Path, fake_cuda: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = parsed(attention_step(["usual"], 1, 256, "q8_0"))
+    module.attributes[TARGET] = preset("h200", Numerics.INT8)
+    constants, path = ConstantsLoader(random_weights(module, 0)), tmp_path / "step.py"
+    done = lower(module)
+    emit_python(done, path, constants)
+    expected = generate(EmulatorBackend(read_plan(done), constants), [3, 1, 2], 3)
+    assert runner(path, fake_cuda, monkeypatch)("--ids", "3,1,2", "-n", "3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["ids"] == expected
+    assert fake_cuda.wide_clusters == {"attention_one_64_q2"}
 
 
 def test_the_program_imports_nothing_of_lanelink(written: Path) -> None:
