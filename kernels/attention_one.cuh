@@ -11,6 +11,7 @@
 // A block of the cluster stores a slice of the results, and needs all of its blocks, with positions or without.
 #pragma once
 #include "attention_few.cuh"
+#include "bulk.cuh"
 
 template <int QUERIES_, int H_>
 struct One {
@@ -41,12 +42,6 @@ struct OneShared {
 };
 
 // ---- clusters -------------------------------------------------------------------------------------------------------
-__device__ __forceinline__ u32 shared_address(const void *p) {
-  u64 address;
-  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
-  return u32(address);
-}
-
 __device__ __forceinline__ u32 address_in(u32 address, u32 rank) {
   u32 there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
@@ -102,10 +97,6 @@ __device__ __forceinline__ int share_of() {
 }
 
 // ---- what comes in --------------------------------------------------------------------------------------------------
-__device__ __forceinline__ void copy_four(float *to, const float *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
-}
-
 // Begins to copy the tile's rows from `from` to `to`, and fills those from `past` on with zeros; keys up to `own` alone.
 template <class F>
 __device__ __forceinline__ void copy_tile(const AttentionArgs &a, OneShared<F> &s, int kv, int tile, int from, int to,
@@ -119,13 +110,11 @@ __device__ __forceinline__ void copy_tile(const AttentionArgs &a, OneShared<F> &
     if (row >= past) {
       *reinterpret_cast<float4 *>(s.keys + at) = *reinterpret_cast<float4 *>(s.values + at) = make_float4(0, 0, 0, 0);
     } else if (row >= from && row < to) {
-      copy_four(s.values + at, value + (long long)row * a.value_pitch);
-      if (row != own) copy_four(s.keys + at, key + (long long)row * a.key_pitch);
+      copy16(s.values + at, value + (long long)row * a.value_pitch);
+      if (row != own) copy16(s.keys + at, key + (long long)row * a.key_pitch);
     }
   }
 }
-
-__device__ __forceinline__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 template <int V>
 __device__ __forceinline__ void load_columns(float *v, const float *p) {
@@ -360,11 +349,9 @@ __device__ __forceinline__ void attention_one(const AttentionArgs &a) {
   const int tile0 = (first_tile + rank) * F::TILE;
   if (threadIdx.x == 0) {
     const u32 counted = shared_address(&s.counted);
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(counted) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(counted),
-                 "r"(active * int(sizeof(float) * F::SLICE + sizeof(float2)))
-                 : "memory");
+    init_barrier(counted);
+    barriers_begun();
+    expect_bytes(counted, active * int(sizeof(float) * F::SLICE + sizeof(float2)));
   }
   __syncwarp();
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -409,7 +396,7 @@ __device__ __forceinline__ void attention_one(const AttentionArgs &a) {
         __syncthreads();  // all have read the tile before
         copy_tile<F>(a, s, kv, tile, tile, past, past, own);
       }
-      await_copies();
+      wait_for_own_copies();
       __syncthreads();
       weigh<F>(s, tile, own, from, past, queries, a.scale * LOG2E);
       __syncthreads();

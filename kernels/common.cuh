@@ -50,12 +50,6 @@ __device__ __forceinline__ float load_constant(const float *p) {
   return v;
 }
 
-__device__ __forceinline__ float4 load_constant4(const float *p) {
-  float4 v;
-  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
-  return v;
-}
-
 // Values that another block of the same launch may have written: from the second-level cache, which all blocks share.
 __device__ __forceinline__ float load_fresh(const float *p) {
   float v;

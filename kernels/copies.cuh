@@ -16,10 +16,5 @@ __device__ __forceinline__ void copy16(void *to, const void *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 
-// A word. It is kept in the first-level cache, where nothing of an earlier launch is.
-__device__ __forceinline__ void copy4(void *to, const void *from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from) : "memory");
-}
-
 // What the thread has copied is there; what others have, behind a barrier.
 __device__ __forceinline__ void wait_for_own_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
