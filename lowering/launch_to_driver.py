@@ -66,7 +66,7 @@ class LowerToDriverPass(ModulePass):
                 f"{self.name} architecture: expected at most compute_{target.capability.data}, the target's, "
                 f"got {architecture.value}"
             )
-        if architecture.capability < chip.compute_capability:
+        if architecture.value != chip.architecture:
             chip = replace(chip, compute_capability=architecture.capability)  # kernels of the older one's text alone
         func = _linked_step(op)
         # xDSL's own driver verifies ops alone; a launch that is lost or repeated must not reach the device.
@@ -185,7 +185,7 @@ class _Lowering:
             shared=call.shared,
             dependent=op.dependent is not None and self.waits and call.dependent,
             together=call.together,
-            cluster=call.cluster,
+            cluster=None if call.cluster == 1 else call.cluster,
             covers=op.covered(),
             label=label_of(op),
         )

@@ -102,7 +102,7 @@ class LaunchOp(IRDLOperation):
         shared: int = 0,
         dependent: bool = False,
         together: bool = False,
-        cluster: int = 1,
+        cluster: int | None = None,
         covers: Sequence[int] = (),
         label: str | None = None,
     ) -> None:
@@ -118,7 +118,7 @@ class LaunchOp(IRDLOperation):
                 "shared": IntegerAttr(shared, i64),
                 "dependent": UnitAttr() if dependent else None,
                 "together": UnitAttr() if together else None,
-                "cluster": None if cluster == 1 else IntegerAttr(cluster, i64),
+                "cluster": None if cluster is None else IntegerAttr(cluster, i64),
                 "covers": DenseArrayBase.from_list(i64, sorted(covers)),
                 "label": None if label is None else StringAttr(label),
             },
@@ -272,7 +272,7 @@ class LaunchOp(IRDLOperation):
         grid = _parse_extent(parser)
         parser.parse_keyword("block")
         block = _parse_extent(parser)
-        cluster = 1
+        cluster = None
         if parser.parse_optional_keyword("cluster"):
             cluster = parser.parse_integer(allow_boolean=False)
         shared = 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lanelink.dialects.driver.launch import MOST_SHARED
+
 
 @dataclass(frozen=True)
 class Chip:
@@ -16,8 +18,8 @@ class Chip:
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of dynamic shared memory one block may be given."""
-        return self.shared_kib * 1024
+        """Bytes of dynamic shared memory one block may be given, of a chip that says it has more those of any so far."""
+        return min(self.shared_kib * 1024, MOST_SHARED)
 
     @property
     def architecture(self) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from lanelink.dialects.driver.launch import MOST_SHARED
 from lanelink.dialects.formats import Format
 from lanelink.kernels.build import ARCHITECTURES, MODULES, ptx_path
 from lanelink.lowering.cases.lists import small
@@ -308,6 +309,12 @@ def test_a_row_that_is_normed_first_is_held_twice_behind_what_the_sums_read(
     """As f32, normed and as it came; f32 that the sums read is the normed row."""
     held = 2 if x.planes else 1
     assert select(replace(GEMV, x=x, format=format), A100).shared == staged + held * 4 * 4096
+
+
+def test_a_chip_of_more_shared_memory_than_any_is_given_no_more() -> None:
+    """A whole row of 14336 values a slot is 537 KiB of rings."""
+    spec = replace(GEMV, format=Format.Q4_K, x=Q, k=14336)
+    assert select(spec, Chip("much", (9, 0), 132, 600)).shared == select(spec, H200).shared <= MOST_SHARED
 
 
 def test_a_fold_asks_for_scratch_and_a_plain_product_for_none() -> None:

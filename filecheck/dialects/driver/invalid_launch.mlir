@@ -85,7 +85,7 @@ driver.step @grid_of_two_sizes rows 1 {
 // -----
 
 // narrow_cluster
-// CHECK: driver.launch cluster: expected 2 to 16 blocks, got 1
+// CHECK: driver.launch cluster: expected 2 to 16 blocks, got 1{{$}}
 driver.module @m compute_90 {
   driver.function @f(i64, i32, f32)
 }

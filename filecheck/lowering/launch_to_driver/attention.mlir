@@ -154,3 +154,21 @@ func.func @step(
   launch.attention(q = %q : memref<1x256xf32>, keys = %k : memref<256x128xf32>, values = %v : memref<256x128xf32>, position = %position : memref<1xi32>, out = %y : memref<1x256xf32>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 0.125 : f32} covers [0]
   func.return
 }
+
+// -----
+
+// one_row_on_a_later_chip: clusters of so many blocks are not all chips'
+// CHECK: driver.launch @attention_64::@attention_few_64_q2({{.*}}) grid (2, 8, 1) block (256, 1, 1) shared {{[0-9]+}} {{(dependent )?}}covers [0] {label = "attention"}
+// OLDER: driver.launch @attention_64::@attention_few_64_q2({{.*}}) grid (2, 8, 1) block (256, 1, 1) shared {{[0-9]+}} covers [0] {label = "attention"}
+builtin.module attributes {launch.target = #launch.target<"later", capability 120, sms 132, shared 99, int8>} {
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %q: memref<1x256xf32> {tgraph.state = "q"},
+  %k: memref<256x128xf32> {tgraph.state = "k"},
+  %v: memref<256x128xf32> {tgraph.state = "v"}) attributes {launch.lifted = 1 : i64} {
+  %y = launch.alloc : memref<1x256xf32>
+  launch.attention(q = %q : memref<1x256xf32>, keys = %k : memref<256x128xf32>, values = %v : memref<256x128xf32>, position = %position : memref<1xi32>, out = %y : memref<1x256xf32>) {heads = 4 : i64, kv_heads = 2 : i64, head_dim = 64 : i64, value_dim = 64 : i64, scale = 0.125 : f32} covers [0]
+  func.return
+}
+}
