@@ -18,7 +18,7 @@ class Chip:
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of dynamic shared memory one block may be given, of a chip that says it has more those of any so far."""
+        """Bytes of dynamic shared memory one block may be given, no more than on any chip so far."""
         return min(self.shared_kib * 1024, MOST_SHARED)
 
     @property
