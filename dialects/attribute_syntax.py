@@ -1,4 +1,4 @@
-"""What the custom syntax of attributes shares: names of any characters, and faults told with their place."""
+"""What custom syntax shares: names of any characters, numbers that fit, and faults told with their place."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def parse_string(parser: AttrParser) -> str:
         parser.raise_error(f"expected UTF-8 in a string, got byte {raw[error.start]:#04x} at {error.start}", at)
 
 
+def parse_i64(parser: AttrParser, *, allow_negative: bool = True) -> int:
+    """A whole number that an i64 holds as it is; past 2^63 an attribute would wrap it to a negative one."""
+    at = parser.pos
+    value = parser.parse_integer(allow_boolean=False, allow_negative=allow_negative)
+    if not -(2**63) <= value < 2**63:
+        parser.raise_error(f"expected a number from -2^63 to 2^63 - 1, got {value}", at, parser.pos)
+    return value
+
+
 def verified(
     parser: AttrParser, at: int, attribute: type[ParametrizedAttribute], parameters: Sequence[Attribute]
 ) -> Sequence[Attribute]:
@@ -36,4 +45,4 @@ def verified(
     return parameters
 
 
-__all__ = ["parse_string", "verified"]
+__all__ = ["parse_i64", "parse_string", "verified"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from lanelink.failures import InputError
 from lanelink.lowering.runtime.loader import Loader
 from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.script.writer import Script, write_script
@@ -19,9 +20,11 @@ def emit_python(module: ModuleOp, path: Path, loader: Loader | None = None) -> N
 
     Nothing is written where one of the files cannot be. Weights, which are the most likely to fail, come first, and the
     program last, so that it is never there without what it needs. Raises VerifyException where there is not one step,
-    SignatureError where its PTX is not there, OSError, and what `loader` raises.
+    InputError for a name that one of the files beside it has, OSError, and what `write_script` and `loader` raise.
     """
     script = write_script(read_plan(module), path.stem)
+    if path.name in (*script.ptx, script.weights_file):
+        raise InputError(f"{path}: expected another name than those of the files beside it, got {path.name!r}")
     for name in (path.name, *script.ptx, *(() if loader is None else (script.weights_file,))):
         check_place(path.with_name(name))
     if loader is not None:

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from lanelink.cut import cut, cut_fault
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.lowering.emulator import EmulatorError
 from lanelink.lowering.runtime.backend import BackendError
@@ -41,7 +42,8 @@ def run_command(tool: str, work: Callable[[], None], source: Callable[[], str], 
         print(f"{tool}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except TOLD as error:
-        print(f"{tool}: {_one_line(error)}" if one_line else error, file=sys.stderr)
+        cut_fault(error)
+        print(f"{tool}: {_one_line(error)}" if one_line else _whole(error), file=sys.stderr)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"{tool}: {where}{error.strerror or error}", file=sys.stderr)
@@ -53,7 +55,7 @@ def run_command(tool: str, work: Callable[[], None], source: Callable[[], str], 
     except (MemoryError, OverflowError):
         print(f"{tool}: {source()}: expected sizes that this machine's memory holds, got larger ones", file=sys.stderr)
     except ValueError as error:
-        print(f"{tool}: {source()}: {str(error)[:300]}", file=sys.stderr)
+        print(f"{tool}: {source()}: {cut(str(error))}", file=sys.stderr)
     return BAD_INPUT
 
 
@@ -62,10 +64,15 @@ def is_closed(stream: TextIO | None) -> bool:
     return stream is None
 
 
+def _whole(error: Exception) -> str:
+    """A diagnostic with the line at fault, which is cut already."""
+    return str(error) if isinstance(error, ParseError) else cut(str(error))
+
+
 def _one_line(error: Exception) -> str:
     # The line at fault may be megabytes, and a mark below it says nothing beside it.
     text = f"{error.span.get_location()}: {error.msg}" if isinstance(error, ParseError) else str(error)
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+    return cut(" ".join(line.strip() for line in text.splitlines() if line.strip()))
 
 
 def _flushed(tool: str) -> int:

@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from lanelink.collector import collector_off
+from lanelink.cut import faults_cut
 from lanelink.emit import emit_python
 from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.importer import open_checkpoint
@@ -90,15 +91,16 @@ class OptMain(xDSLOptMain):
             return super().parse_chunk(chunk, file_extension, start_offset)
         MLIRFrontend.from_spec(frontend)  # refuses options that it does not know
         text = chunk.read().decode()
-        # The driver adds the chunk's line to what is raised.
-        check_quotes(text, self.get_input_name())
-        parser = PlacingParser(self.ctx, text, self.get_input_name(), start_offset)
-        module = parser.parse_module(not self.args.no_implicit_module)
+        # The driver adds the chunk's line to what is raised, and may print it itself.
+        with faults_cut():
+            check_quotes(text, self.get_input_name())
+            parser = PlacingParser(self.ctx, text, self.get_input_name(), start_offset)
+            module = parser.parse_module(not self.args.no_implicit_module)
         self._places = parser.places(module)
         return module
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        with self._places:
+        with faults_cut(), self._places:
             if not self.args.disable_verify:
                 verify_module(prog)
             super().apply_passes(prog)

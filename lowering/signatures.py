@@ -10,6 +10,9 @@ from functools import lru_cache
 
 from lanelink.kernels.build import ptx_path
 
+LISTED = 4
+"""Entries of a module that a message names."""
+
 
 class SignatureError(ValueError):
     """PTX that is missing or that has no such entry, or a parameter of another kind than launches pass."""
@@ -52,7 +55,11 @@ class PtxText:
         """The parameters of an entry. Raises SignatureError where the file has no such entry."""
         found = self.entries.get(entry)
         if found is None:
-            raise SignatureError(f"{self.name}: expected an entry of {', '.join(self.entries)}, got '{entry}'")
+            listed = [*self.entries][:LISTED]
+            more = f" and {len(self.entries) - LISTED} more" if len(self.entries) > LISTED else ""
+            raise SignatureError(
+                f"{self.name}: expected one of the module's entries ({', '.join(listed)}{more}), got {entry[:80]!r}"
+            )
         return found
 
     def only(self, entries: Collection[str]) -> str:

@@ -30,6 +30,7 @@ from xdsl.traits import SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from lanelink.dialects.attribute_syntax import parse_i64
 from lanelink.dialects.driver.attributes import AddressAttr, BufferType, NullAttr
 from lanelink.dialects.driver.buffers import SliceOp, buffer_of
 from lanelink.dialects.driver.modules import FunctionOp
@@ -274,18 +275,21 @@ class LaunchOp(IRDLOperation):
         block = _parse_extent(parser)
         cluster = None
         if parser.parse_optional_keyword("cluster"):
-            cluster = parser.parse_integer(allow_boolean=False)
+            cluster = parse_i64(parser)
         shared = 0
         if parser.parse_optional_keyword("shared"):
-            shared = parser.parse_integer(allow_boolean=False)
+            shared = parse_i64(parser)
         dependent = parser.parse_optional_keyword("dependent") is not None
         together = parser.parse_optional_keyword("together") is not None
         parser.parse_keyword("covers")
         covers = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.Delimiter.SQUARE, lambda: parse_i64(parser, allow_negative=False)
         )
+        at = parser.pos
         attributes = parser.parse_optional_attr_dict()
         label = attributes.pop("label", None)
+        if label is not None and not isinstance(label, StringAttr):
+            parser.raise_error(f"expected a string as the label, got {label}", at, parser.pos)
         op = cls(
             (function.root_reference.data, function.nested_references.data[-1].data),
             arguments,
@@ -297,7 +301,7 @@ class LaunchOp(IRDLOperation):
             together=together,
             cluster=cluster,
             covers=covers,
-            label=label.data if isinstance(label, StringAttr) else None,
+            label=None if label is None else label.data,
         )
         op.attributes |= attributes
         return op
@@ -332,7 +336,7 @@ def _parse_argument(parser: Parser, buffers: list[SSAValue]) -> ArgumentAttr:
     buffer = parser.parse_optional_unresolved_operand()
     if buffer is not None:
         buffers.append(parser.resolve_operand(buffer, BufferType()))
-        offset = parser.parse_integer(allow_boolean=False) if parser.parse_optional_punctuation("+") else 0
+        offset = parse_i64(parser) if parser.parse_optional_punctuation("+") else 0
         return AddressAttr(offset)
     at = parser.pos
     value = parser.parse_attribute()
@@ -343,7 +347,7 @@ def _parse_argument(parser: Parser, buffers: list[SSAValue]) -> ArgumentAttr:
 
 def _parse_extent(parser: Parser) -> Extent:
     at = parser.pos
-    sizes = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parser.parse_integer(allow_boolean=False))
+    sizes = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_i64(parser))
     if len(sizes) != 3:
         parser.raise_error(f"expected three sizes, got {len(sizes)}", at, parser.pos)
     return sizes[0], sizes[1], sizes[2]

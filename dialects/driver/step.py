@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.attribute_syntax import parse_i64
 from lanelink.dialects.driver.attributes import BufferType, Io
 from lanelink.dialects.driver.buffers import INDEX_BYTES, ArenaOp, BufferOp, IoOp, ScratchOp, StateOp, buffer_of
 from lanelink.dialects.driver.launch import LaunchOp
@@ -240,8 +241,8 @@ class StepOp(IRDLOperation):
     def parse(cls, parser: Parser) -> StepOp:
         name = parser.parse_symbol_name().data
         parser.parse_keyword("rows")
-        rows = parser.parse_integer(allow_boolean=False)
-        context = parser.parse_integer(allow_boolean=False) if parser.parse_optional_keyword("context") else None
+        rows = parse_i64(parser)
+        context = parse_i64(parser) if parser.parse_optional_keyword("context") else None
         op = cls(name, rows, context, parser.parse_region())
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op.attributes |= {} if attributes is None else attributes.data

@@ -19,15 +19,15 @@ from lanelink.lowering.runtime.backend import (
 )
 from lanelink.lowering.runtime.loader import Loader
 from lanelink.lowering.runtime.plan import Memory, Place, Plan, PlanLaunch
+from lanelink.lowering.runtime.ptx import plan_ptx
 from lanelink.lowering.selection.calls import Address
-from lanelink.lowering.signatures import committed_ptx
 
 
 class EmulatorBackend:
     """A plan on an emulated device; `Backend` says the rest.
 
     races: also report accesses of different threads that nothing orders. Raises BackendError for what a kernel does
-    wrong, and what `loader` raises.
+    wrong, and what `plan_ptx` and `loader` raise.
     """
 
     name = "emulator"
@@ -37,11 +37,11 @@ class EmulatorBackend:
         self.shape = plan.shape
         self.launches_per_step = len(plan.launches)
         self._emulator = Emulator(races=races)
+        entries = _entries(self._emulator, plan)
         self._buffers = [self._emulator.alloc(b.bytes, b.name) for b in plan.buffers]
         for buffer, address in zip(plan.buffers, self._buffers, strict=True):
             if buffer.constant is not None:
                 self._emulator.write(address, loader(buffer.constant).data)
-        entries = _entries(self._emulator, plan)
         self._launches = [
             (launch, entries[launch.module, launch.entry], self._pack(launch)) for launch in plan.launches
         ]
@@ -125,8 +125,7 @@ class EmulatorBackend:
 def _entries(emulator: Emulator, plan: Plan) -> dict[tuple[str, str], Entry]:
     """The entries that the plan launches, from the committed PTX."""
     entries: dict[tuple[str, str], Entry] = {}
-    for stem, architecture in plan.modules.items():
-        ptx = committed_ptx(stem, architecture)
+    for stem, ptx in plan_ptx(plan).items():
         for name, entry in emulator.load(ptx.text, ptx.name).entries.items():
             entries[stem, name] = entry
     return entries

@@ -9,7 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from lanelink.lowering.runtime.cuda_api import CudaApi, Handle
 from lanelink.lowering.runtime.cuda_checks import DeviceFacts, check_ptx
 from lanelink.lowering.runtime.plan import Plan
-from lanelink.lowering.signatures import PtxText, committed_ptx
+from lanelink.lowering.runtime.ptx import plan_ptx
+from lanelink.lowering.signatures import PtxText
 
 Key = tuple[str, str]
 """A module's stem and an entry of it."""
@@ -20,13 +21,14 @@ class EntryLoads:
     A plan's entries on their way to a device, each as a module of its own: a driver compiles a module on one processor,
     and what of it nothing launches too.
 
-    Raises NotRunnable at once where the device does not run a module; `functions` raises CudaError for what the driver
-    does not compile. `close` unloads all; the context is made current in every thread that needs it.
+    Raises at once what `plan_ptx` raises, and NotRunnable where the device does not run a module; `functions` raises
+    CudaError for what the driver does not compile. `close` unloads all; the context is made current in every thread
+    that needs it.
     """
 
     def __init__(self, api: CudaApi, plan: Plan, facts: DeviceFacts) -> None:
         self._api = api
-        texts = {stem: committed_ptx(stem, architecture) for stem, architecture in plan.modules.items()}
+        texts = plan_ptx(plan)
         for ptx in texts.values():
             check_ptx(ptx, facts)
         keys = dict.fromkeys((launch.module, launch.entry) for launch in plan.launches)

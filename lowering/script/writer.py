@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelink.lowering.runtime.plan import Memory, Place, Plan, PlanConstant, PlanLaunch
+from lanelink.lowering.runtime.ptx import plan_ptx
 from lanelink.lowering.selection.calls import F32, I32, Address, Argument
-from lanelink.lowering.signatures import committed_ptx
 from lanelink.passes.arena import aligned
+
+LABEL = 120
+"""Characters of a launch's label that its comment holds."""
+
+
+class WriterError(ValueError):
+    """A plan that would make no program: says which line, and what it would be."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +57,31 @@ def write_script(plan: Plan, name: str) -> Script:
     """
     The program of a plan; `name` is its file's without the suffix, and the head of its weights' file's.
 
-    Raises SignatureError where the package holds no PTX that the plan names.
+    Raises what `plan_ptx` raises, and WriterError where what was written is no Python.
     """
     layout = _laid_out(plan)
-    files = {stem: committed_ptx(stem, architecture) for stem, architecture in plan.modules.items()}
+    files = plan_ptx(plan)
     modules = {stem: (ptx.name, hashlib.sha256(ptx.text.encode()).hexdigest()) for stem, ptx in files.items()}
     weights_file = f"{name}.weights"
     body = Path(__file__).with_name("standalone.py").read_text(encoding="utf-8")
-    text = "".join((_docstring(plan, weights_file), body[body.index("\nfrom __future__") :], "\n\n"))
+    head = "".join((_docstring(plan, weights_file), body[body.index("\nfrom __future__") :], "\n\n"))
     lines = [*_step_lines(plan, layout, modules, weights_file), "", 'if __name__ == "__main__":']
     lines.append("    sys.exit(main(STEP, Path(__file__).resolve().parent))")
-    return Script(
-        text + "\n".join(lines) + "\n", {ptx.name: ptx.text for ptx in files.values()}, weights_file, layout.pieces
-    )
+    text = head + "\n".join(lines) + "\n"
+    _check_python(text)
+    return Script(text, {ptx.name: ptx.text for ptx in files.values()}, weights_file, layout.pieces)
+
+
+def _check_python(text: str) -> None:
+    try:
+        compile(text, "<program>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        place = "" if error.lineno is None else f" line {error.lineno}"
+        found = (error.text or "").strip()[:100]
+        raise WriterError(f"program{place}: expected Python, got {found!r} ({error.msg})") from None
+    except ValueError as error:
+        # Of characters that no source file holds.
+        raise WriterError(f"program: expected Python, got other text ({error})") from None
 
 
 def _laid_out(plan: Plan) -> _Layout:
@@ -84,9 +103,10 @@ def _laid_out(plan: Plan) -> _Layout:
 
 
 def _docstring(plan: Plan, weights_file: str) -> str:
+    held = _escaped(weights_file)
     return (
-        f'"""Step @{plan.name}: {len(plan.launches)} launches a token, as lanelink lowered them.\n\n'
-        f"Needs numpy and cuda-python, the PTX files it names beside it, and {weights_file}: its constants one after\n"
+        f'"""Step @{_escaped(plan.name)}: {len(plan.launches)} launches a token, as lanelink lowered them.\n\n'
+        f"Needs numpy and cuda-python, the PTX files it names beside it, and {held}: its constants one after\n"
         'another, as they lie on the device.\n"""\n'
     )
 
@@ -120,7 +140,9 @@ def _step_lines(plan: Plan, layout: _Layout, modules: dict[str, tuple[str, str]]
 
 def _launch_lines(launch: PlanLaunch, layout: _Layout) -> Iterator[str]:
     """A launch under a comment that says what it is and which lifted ops it computes."""
-    yield f"        # {launch.label.splitlines()[0]}: ops {', '.join(map(str, launch.covers))}"
+    label = launch.label or launch.entry
+    cut = "..." if len(label) > LABEL else ""
+    yield f"        # {_escaped(label[:LABEL])}{cut}: ops {', '.join(map(str, launch.covers))}"
     flags = (launch.dependent, launch.together, launch.cluster)
     head = (launch.module, launch.entry, launch.grid, launch.block, launch.shared, *flags)
     arguments = ", ".join(_argument(argument, layout) for argument in launch.arguments)
@@ -141,10 +163,15 @@ def _argument(argument: Argument, layout: _Layout) -> str:
             return "None"
 
 
+def _escaped(text: str) -> str:
+    """Any text as it stands on one line between double quotes, what is printable as it is."""
+    return "".join(f"\\{c}" if c in '"\\' else c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def _float(value: float) -> str:
     """A float as Python reads it back, the infinities and what is no number included."""
     written = repr(float(value))
     return f'float("{written}")' if written.strip("-") in ("inf", "nan") else written
 
 
-__all__ = ["Piece", "Script", "write_script"]
+__all__ = ["Piece", "Script", "WriterError", "write_script"]

@@ -85,11 +85,11 @@ def test_no_parameters() -> None:
 def test_missing_things_are_named() -> None:
     with pytest.raises(SignatureError, match=r"PTX of 'nothing': expected .*nothing.compute_90.ptx, got No such file"):
         committed_ptx("nothing", "compute_90")
-    with pytest.raises(SignatureError, match=r"m.ptx: expected an entry of f, got 'g'"):
+    with pytest.raises(SignatureError, match=r"m.ptx: expected one of the module's entries \(f\), got 'g'"):
         read_ptx(ENTRY, "m.ptx").parameters("g")
     with pytest.raises(SignatureError, match=r"m.ptx: expected .version and .target, got no version"):
         read_ptx(".target sm_90", "m.ptx")
-    with pytest.raises(SignatureError, match=r"m.ptx: expected an entry of f, got 'g'"):
+    with pytest.raises(SignatureError, match=r"m.ptx: expected one of the module's entries \(f\), got 'g'"):
         read_ptx(ENTRY, "m.ptx").only(["g"])
     with pytest.raises(SignatureError, match=r"m.ptx entry f: expected a body in braces, got none that ends"):
         read_ptx(ENTRY.replace("}", "// }"), "m.ptx").only([])

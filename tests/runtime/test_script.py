@@ -30,7 +30,7 @@ from lanelink.lowering.runtime.plan import read_plan
 from lanelink.lowering.runtime.reference import ReferenceBackend
 from lanelink.lowering.script.standalone import ScriptError, Step, check_request
 from lanelink.lowering.script.writer import write_script
-from lanelink.lowering.selection.calls import F32, I32, Null
+from lanelink.lowering.selection.calls import F32, I32, Argument, Null
 from lanelink.lowering.weights import random_weights, resolve
 from lanelink.opt import main
 from lanelink.pipeline import lower
@@ -212,12 +212,24 @@ def test_a_step_that_takes_several_rows_is_for_its_own_loop() -> None:
 
 def test_floats_are_written_as_they_are(lowered: Any, tmp_path: Path) -> None:
     plan = read_plan(lowered)
-    first = replace(plan.launches[0], arguments=(F32(math.inf), F32(-math.inf), F32(0.1), I32(-3), Null()))
+    reals = iter((math.inf, -math.inf, 0.1))
+
+    def other(argument: Argument) -> Argument:
+        match argument:
+            case F32():
+                return F32(next(reals))
+            case I32():
+                return I32(-3)
+            case _:
+                return Null()
+
+    first = replace(plan.launches[0], arguments=tuple(map(other, plan.launches[0].arguments)))
     text = write_script(replace(plan, launches=(first,)), "step").text
     path = tmp_path / "step.py"
     path.write_text(text, encoding="utf-8")
     step = runpy.run_path(str(path))["STEP"]
-    assert step.launches[0].arguments == (math.inf, -math.inf, 0.1, -3, None)
+    assert next(reals, None) is None
+    assert step.launches[0].arguments == tuple(a.value if isinstance(a, F32 | I32) else None for a in first.arguments)
 
 
 def test_the_command_writes_the_same_program(lowered: Any, written: Path, tmp_path: Path) -> None:
