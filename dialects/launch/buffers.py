@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.attribute_syntax import parse_i64
 from lanelink.dialects.launch.base import (
     Launch,
     LeafLaunch,
@@ -131,7 +132,7 @@ class ViewOp(Launch):
     def parse(cls, parser: Parser) -> ViewOp:
         operand = parser.parse_unresolved_operand()
         parser.parse_keyword("offset")
-        offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        offset = parse_i64(parser, allow_negative=False)
         attributes = parser.parse_optional_attr_dict()
         covers = parse_covers(parser)
         parser.parse_punctuation(":")

@@ -116,6 +116,15 @@ func.func @view_past_the_end(%x: memref<2x4xf32>) {
 
 // -----
 
+// view_offset_that_would_wrap
+// CHECK: expected a number from -2^63 to 2^63 - 1, got 9223372036854775808
+func.func @view_offset_that_would_wrap(%x: memref<2x4xf32>) {
+  %v = launch.view %x offset 9223372036854775808 covers [] : memref<2x4xf32> -> memref<1x4xf32>
+  func.return
+}
+
+// -----
+
 // CHECK: sym_name = "view_of_more_than_there_is"
 // CHECK: | Operation does not verify: launch.view result: expected at most x's 8 values, got 12
 func.func @view_of_more_than_there_is(%x: memref<2x4xf32>) {
