@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -181,6 +181,15 @@ class LeafLaunch(Launch, ABC):
 
 class CompoundLaunch(Launch, ABC):
     """One launch made of others, held in its region; it covers what they cover."""
+
+    @classmethod
+    def of(cls, members: Sequence[Launch]) -> Self:
+        """A launch of these, which stand in no block. That one of them may start early goes: it says so of a whole."""
+        for member in members:
+            member.dependent = None
+        made = cls.from_fields({}, [Region(Block(members))])
+        made.location = members[0].location
+        return made
 
     def members(self) -> list[Launch]:
         """The launches, or parts of launches, it holds, in order."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -158,8 +158,7 @@ def _replace(op: Launch, members: list[Launch]) -> Launch:
     """Puts one launch of these members in the place of another, and gives it."""
     made = members[0]
     if len(members) > 1:
-        made = launch.FoldOp.from_fields({}, [Region(Block(members))])
-        made.location = members[0].location
+        made = launch.FoldOp.of(members)
     Rewriter.replace_op(op, made, [])
     return made
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -143,7 +143,7 @@ def _replace(op: Launch, members: list[Launch]) -> None:
     """Puts one launch of these members in the place of another."""
     made = members[0]
     if len(members) > 1:
-        made = launch.FoldOp.from_fields({}, [Region(Block(members))])
+        made = launch.FoldOp.of(members)
         made.location = op.location
     Rewriter.replace_op(op, made, [])
 

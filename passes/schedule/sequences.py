@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f16
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from lanelink.dialects.launch import AllocOp, AttentionOp, ConstantOp, Placed, SequencesOp, ViewOp
@@ -172,15 +172,13 @@ def _together(members: list[Launch], order: dict[Operation, int]) -> None:
     for part in (part for member in members[1:] for part in parts(member)):
         for value in part.operands:
             _define_before(value, first, order)
-    body = Block()
-    made = SequencesOp.from_fields({}, [Region(body)])
-    made.location = first.location
-    parent = first.parent_block()
-    assert parent is not None
-    parent.insert_op_before(made, first)
+    parent, after = first.parent_block(), first.next_op
+    while after in members:
+        after = after.next_op
+    assert parent is not None and after is not None  # a step returns behind its launches
     for member in members:
         member.detach()
-        body.add_op(member)
+    parent.insert_op_before(SequencesOp.of(members), after)
 
 
 def _define_before(value: SSAValue, launch: Operation, order: dict[Operation, int]) -> None:
