@@ -173,7 +173,7 @@ def _together(members: list[Launch], order: dict[Operation, int]) -> None:
         for value in part.operands:
             _define_before(value, first, order)
     parent, after = first.parent_block(), first.next_op
-    while after in members:
+    while after is not None and after in members:
         after = after.next_op
     assert parent is not None and after is not None  # a step returns behind its launches
     for member in members:
