@@ -1,8 +1,8 @@
 // Attention of a few rows whose key and value heads are H values, of one of the usual sizes.
 //
-// What a decoding step pays for here is how many different instructions stand between the launch ahead and the result:
-// each runs once or twice, and comes from the second-level cache, as nothing is left there of the launch before. So
-// sizes are constants, what happens twice is one loop of two turns, and forms that are rare have kernels of their own.
+// What a decoding step pays for here is how many instructions stand one after another between the launch ahead and the
+// result, each of which waits for the one before. So sizes are constants, what happens twice is one loop of two turns,
+// and forms that are rare have kernels of their own.
 //
 // Blocks, splits and warps share the work as in attention.cuh, a position a team. A thread's part of a split's state is
 // one word of 16 bytes: two columns, their maximum, their sum; a query's columns of all splits lie next to each other.

@@ -10,11 +10,6 @@ struct Four {
   u16 scale;
 };
 
-template <int FORMAT>
-__device__ __forceinline__ const char *scales_of_row(const Matrix &m, int row) {
-  return FORMAT == FORMAT_Q8_0 ? m.scales(row) : m.w;
-}
-
 // Values 4f..4f+3 of a row of quantized values.
 template <int FORMAT>
 __device__ __forceinline__ void load_quants(Four &to, const Matrix &m, int r, int k, int f) {

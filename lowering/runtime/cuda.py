@@ -299,7 +299,7 @@ class CudaBackend:
             pointers.ctypes.data,
             self._stream,
             dependent=dependent,
-            label=f"{launch.label} @{launch.module}::@{launch.entry}",
+            label=launch.name,
         )
 
     def _step_into(self, slot: int) -> None:

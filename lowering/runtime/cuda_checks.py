@@ -78,7 +78,7 @@ def check_ptx(ptx: PtxText, facts: DeviceFacts) -> None:
 
 def check_launch(launch: PlanLaunch, facts: DeviceFacts, static_shared: int, threads: int) -> None:
     """Checks a launch's sizes; `static_shared` and `threads` are its entry's own memory and limit of threads."""
-    where = f"launch {launch.label} @{launch.module}::@{launch.entry}"
+    where = f"launch {launch.name}"
     for what, sizes, most in (("grid", launch.grid, facts.grid), ("block", launch.block, facts.block)):
         for axis, size, limit in zip("xyz", sizes, most, strict=True):
             if not 1 <= size <= limit:
@@ -98,7 +98,7 @@ def check_together(launch: PlanLaunch, facts: DeviceFacts, resident: int) -> Non
     blocks = prod(launch.grid)
     if launch.together and blocks > resident:
         raise NotRunnable(
-            f"launch {launch.label} @{launch.module}::@{launch.entry}: expected at most {resident} blocks, which "
+            f"launch {launch.name}: expected at most {resident} blocks, which "
             f"{facts.name} holds at once, as they wait for each other, got {blocks}: import for this device's "
             "multiprocessors"
         )
@@ -108,7 +108,7 @@ def check_cluster_device(launch: PlanLaunch, facts: DeviceFacts) -> None:
     """Checks that the device knows clusters, where the launch has them."""
     if launch.cluster > 1 and facts.capability < (9, 0):
         raise NotRunnable(
-            f"launch {launch.label} @{launch.module}::@{launch.entry}: expected a device of compute capability 9.0 or "
+            f"launch {launch.name}: expected a device of compute capability 9.0 or "
             f"later for clusters of {launch.cluster} blocks, got {facts.capability[0]}.{facts.capability[1]} "
             f"({facts.name})"
         )
@@ -118,7 +118,7 @@ def check_cluster(launch: PlanLaunch, facts: DeviceFacts, resident: int) -> None
     """Checks that the device, which holds `resident` of its clusters at once, holds any."""
     if resident < 1:
         raise NotRunnable(
-            f"launch {launch.label} @{launch.module}::@{launch.entry}: expected room for a cluster of "
+            f"launch {launch.name}: expected room for a cluster of "
             f"{launch.cluster} blocks of {prod(launch.block)} threads, got none on {facts.name}"
         )
 

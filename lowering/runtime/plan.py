@@ -89,6 +89,11 @@ class PlanLaunch:
     together: bool = False
     cluster: int = 1
 
+    @property
+    def name(self) -> str:
+        """What messages call it: its label, and the entry that it launches."""
+        return f"{self.label} @{self.module}::@{self.entry}"
+
 
 @dataclass(frozen=True)
 class Plan:

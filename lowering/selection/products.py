@@ -35,6 +35,7 @@ from lanelink.lowering.selection.packing import (
     some_result,
     writing,
 )
+from lanelink.lowering.selection.ring import TOGETHER as RING_TOGETHER
 from lanelink.lowering.selection.ring import WARPS as RING_WARPS
 from lanelink.lowering.selection.ring import Ring, ring_of
 from lanelink.lowering.selection.specs import GemvPart, GemvSpec, GluSpec, Norm, RopeFold, ValuesSpec
@@ -80,7 +81,7 @@ WIDE_PAIRS = Variant("r1x", 1, 4, 1, warps=16)
 or two rows of each matrix; by f32 x where each block has a tile at most. Products of a row that they norm themselves,
 by blocks of 32 values, where each block has two tiles at most."""
 
-RINGS = Variant("r1b", 1, 2, 1, warps=RING_WARPS)
+RINGS = Variant("r1b", 1, RING_TOGETHER, 1, warps=RING_WARPS)
 """One row of x of one plane, by weights that each warp copies into a ring of its own in shared memory."""
 
 MODULES = {
