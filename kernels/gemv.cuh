@@ -157,16 +157,17 @@ __device__ __forceinline__ float added_to_output(const GemvArgs &a, int first, i
   return load_fresh(a.residual + (long long)a.residual_pitch * (row0 + r) + output);
 }
 
-// Sums over the warp's lanes, then one lane an output (and row of x) stores it; `first` is the warp's first in its part.
+// Sums over the warp's lanes, times the factor of x, then one lane an output (and row of x) stores it; `first` is the warp's
+// first in its part.
 template <int RT, bool GLU, int N, bool FOLDS>
 __device__ __forceinline__ void finish_outputs(const GemvArgs &a, const Place &at, int first, int row0,
-                                               float (&sums)[RT][N], float added, float *stage) {
+                                               float (&sums)[RT][N], float factor, float added, float *stage) {
   constexpr int WIDE = OUTPUTS<GLU, N>, ALL = RT * N, EACH = 32 / ALL;
   const int lane = threadIdx.x & 31, r = lane / WIDE;
   float values[ALL];
 #pragma unroll
   for (int i = 0; i < ALL; i++) values[i] = sums[i / N][i % N];
-  const float total = sum_lanes(values);
+  const float total = sum_lanes(values) * factor;
   const int from = (r * N + lane % WIDE) * EACH;
   // This lane's output, and of a gated pair the other matrix's.
   float v = __shfl_sync(ALL_LANES, total, from), up = 0.0f;
@@ -209,12 +210,13 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
   int position = 0;  // asked for early, before it is needed
   if (FOLDS && a.then == THEN_TURN && a.position != nullptr) position = *a.position;
   if (ONE_ROW && a.x_norm.present)
-    ask_for_row<FORMAT, INPUT>(a, shared), stage_normed<FORMAT, INPUT>(a, shared, scratch);
+    ask_for_row<FORMAT, INPUT>(a, shared), stage_weighed<FORMAT, INPUT>(a, shared, scratch);
   else if constexpr (INPUT == INPUT_F32)
     stage_f32<FORMAT, RT>(a, row0, reinterpret_cast<float *>(shared));
   else
     stage_q8<FORMAT, RT>(a, row0, shared);
   __syncthreads();
+  const float factor = ONE_ROW && a.x_norm.present ? factor_of_norm(a, scratch) : 1.0f;
 
   while (tile < tiles) {
     const float added = added_to_output<RT, GLU, N>(a, first_output<GLU, N>(a, tile, pass), row0);
@@ -239,7 +241,7 @@ __device__ __forceinline__ void gemv_rows(const GemvArgs &a, int row0) {
     }
     const Place here = place_of(a, tile);
     const int first = first_output<GLU, N>(a, here.tile, pass);
-    finish_outputs<RT, GLU, N, FOLDS>(a, here, first, row0, sums, added, stages[odd]);
+    finish_outputs<RT, GLU, N, FOLDS>(a, here, first, row0, sums, factor, added, stages[odd]);
     if (next_pass == 0) {  // the tile is complete
       if (a.quantized.planes > 0) quantize_tile<RT>(a, row0, tile * QBLOCK, stages[odd]), odd ^= 1;
       if (FOLDS && a.then == THEN_TURN) turn_group<RT, N>(a, tile, row0, position);

@@ -222,7 +222,7 @@ __device__ __forceinline__ void sum_chunk(const char *rows, const Ring &ring, co
 // The sums of all of a warp's rows, as they arrive.
 template <int FORMAT, bool GLU, int N, bool ONE_PART>
 __device__ __forceinline__ void sum_ring(const GemvArgs &a, const Ring &ring, Asking &next, int tiles, char *slots,
-                                         const char *shared, float (&stages)[2][QBLOCK]) {
+                                         const char *shared, float factor, float (&stages)[2][QBLOCK]) {
   int tile = first_tile(a), pass = 0, odd = 0, slot = 0;
   u32 parity = 0;
 #pragma unroll 1
@@ -244,7 +244,7 @@ __device__ __forceinline__ void sum_ring(const GemvArgs &a, const Ring &ring, As
       ask_next<FORMAT, GLU, N, ONE_PART>(a, ring, next, tiles);
       if (++slot == RING_SLOTS) slot = 0, parity ^= 1;
     }
-    finish_outputs<1, GLU, N, false>(a, at, first, 0, sums, added, stages[odd]);
+    finish_outputs<1, GLU, N, false>(a, at, first, 0, sums, factor, added, stages[odd]);
     const int done = tile;
     if (++pass == a.passes) {
       pass = 0, tile += tile_step(a);
@@ -286,12 +286,14 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
     stage_q8<FORMAT, 1>(a, 0, shared);
 #pragma unroll 1
   for (int s = 1; s < RING_SLOTS; s++) ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
-  if (a.x_norm.present) stage_normed<FORMAT, INPUT_Q8>(a, shared, reinterpret_cast<float *>(scratch4));
+  float *scratch = reinterpret_cast<float *>(scratch4);
+  if (a.x_norm.present) stage_weighed<FORMAT, INPUT_Q8>(a, shared, scratch);
   __syncthreads();
+  const float factor = a.x_norm.present ? factor_of_norm(a, scratch) : 1.0f;
 
   if (GLU || a.parts == 1)
-    sum_ring<FORMAT, GLU, N, true>(a, ring, next, tiles, slots, shared, stages);
+    sum_ring<FORMAT, GLU, N, true>(a, ring, next, tiles, slots, shared, factor, stages);
   else
-    sum_ring<FORMAT, GLU, N, false>(a, ring, next, tiles, slots, shared, stages);
+    sum_ring<FORMAT, GLU, N, false>(a, ring, next, tiles, slots, shared, factor, stages);
 }
 #endif

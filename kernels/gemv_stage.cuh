@@ -80,7 +80,7 @@ __device__ __forceinline__ void stage_q8(const GemvArgs &a, int row0, char *shar
   }
 }
 
-// Where the row is held between its norm's two walks, f32: where f32 x belongs, or behind quantized x.
+// Where the norm's weights lie, and of f32 x what they make of it: where x belongs, or behind quantized x.
 template <int FORMAT, int INPUT>
 __device__ __forceinline__ float4 *held_row(const GemvArgs &a, char *shared) {
   if constexpr (INPUT == INPUT_F32) return reinterpret_cast<float4 *>(shared);
@@ -93,7 +93,7 @@ __device__ __forceinline__ int held_at(int f) {
   return INPUT == INPUT_F32 ? swizzled<FORMAT>(f) : f;
 }
 
-// Where the row lies as it came, behind its normed form.
+// Where the row lies as it came, behind those.
 template <int FORMAT, int INPUT>
 __device__ __forceinline__ float4 *row_as_it_came(const GemvArgs &a, float4 *held) {
   return held + (INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : a.k / 4);
@@ -179,45 +179,26 @@ __device__ __forceinline__ void ask_for_row(const GemvArgs &a, char *shared) {
   for (int f = threadIdx.x; f < a.k / 4; f += threads()) copy16(row + f, x + 4 * f);
 }
 
-// The row that was asked for, normed: its squares meet in `scratch`, a float a warp, and a barrier is all that stands
-// between the two walks.
+// The row that was asked for, times the norm's weights; the factor that its values have in common is left out, which takes
+// the whole block to find: products are linear in it, and the quants do not depend on it. Each warp leaves its part of the
+// squares in `scratch`.
 template <int FORMAT, int INPUT>
-__device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, float *scratch) {
+__device__ __forceinline__ void stage_weighed(const GemvArgs &a, char *shared, float *scratch) {
   float4 *held = held_row<FORMAT, INPUT>(a, shared), *row = row_as_it_came<FORMAT, INPUT>(a, held);
   const int groups = a.k / 4, blocks = a.k / QBLOCK;
-  wait_for_own_copies();
-  float squares = 0.0f;
-#pragma unroll 1
-  for (int f0 = threadIdx.x; f0 < groups; f0 += 2 * threads()) {
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-      const int f = f0 + h * threads();
-      if (f >= groups) break;
-      const float4 v = row[f];
-      float4 &w = held[held_at<FORMAT, INPUT>(f)];
-      squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
-      w = make_float4(v.x * w.x, v.y * w.y, v.z * w.z, v.w * w.w);
-    }
-  }
-  squares = warp_sum(squares);
-  if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = squares;
-  __syncthreads();
-  float sum = 0.0f;
-#pragma unroll 1
-  for (int w = 0; w < warps(); w += 4) {
-    const float4 four = *reinterpret_cast<const float4 *>(scratch + w);
-    sum += (four.x + four.y) + (four.z + four.w);
-  }
-  const float inverse = 1.0f / sqrtf(sum / float(a.k) + a.x_norm.eps);
   const int all = INPUT == INPUT_F32 ? words_of<FORMAT>(a) * VALUES<FORMAT> / 4 : groups;
   float *scales = reinterpret_cast<float *>(shared + a.x_pitch * a.k), *sums = scales + blocks;
+  float squares = 0.0f;
+  wait_for_own_copies();
 #pragma unroll 1
   for (int f0 = 0; f0 < all; f0 += threads()) {  // uniform over the block: the quantizing lanes act together
     const int f = f0 + threadIdx.x;
     float4 v = make_float4(0, 0, 0, 0);
     if (f < groups) {
-      v = held[held_at<FORMAT, INPUT>(f)];
-      v = make_float4(v.x * inverse, v.y * inverse, v.z * inverse, v.w * inverse);
+      v = row[f];
+      const float4 w = held[held_at<FORMAT, INPUT>(f)];
+      squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+      v = make_float4(v.x * w.x, v.y * w.y, v.z * w.z, v.w * w.w);
     }
     if constexpr (INPUT == INPUT_F32) {
       if (f < all) held[held_at<FORMAT, INPUT>(f)] = v;
@@ -239,4 +220,17 @@ __device__ __forceinline__ void stage_normed(const GemvArgs &a, char *shared, fl
       }
     }
   }
+  squares = warp_sum(squares);
+  if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = squares;
+}
+
+// The factor, once all warps have left their squares.
+__device__ __forceinline__ float factor_of_norm(const GemvArgs &a, const float *scratch) {
+  float sum = 0.0f;
+#pragma unroll 1
+  for (int w = 0; w < warps(); w += 4) {
+    const float4 four = *reinterpret_cast<const float4 *>(scratch + w);
+    sum += (four.x + four.y) + (four.z + four.w);
+  }
+  return 1.0f / sqrtf(sum / float(a.k) + a.x_norm.eps);
 }
