@@ -65,18 +65,26 @@
 // is loaded again as it is summed, so that a lane's registers hold twice the loads while x is normed. Where many tiles
 // follow one another, that streams slower than a batch held beside the one that is summed.
 //
-// On compute_90 one row of x of one plane has entries of wide blocks whose warps stream through rings in shared memory
-// (r1b), of the formats of which two chunks a warp fit there.
+// On compute_90 one row of x, f32 or of one plane, has entries of wide blocks whose warps stream through rings in shared
+// memory (r1b), of the formats of which two chunks a warp fit there.
+#define RINGS(suffix)                                                                                                  \
+  GEMV_ENTRY(WIDE_THREADS, 1, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))             \
+  GLU_ENTRY(WIDE_THREADS, 1, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, true, 2>(a, values, ring_at)))
+
 #define F32_R4 GEMV(_f32_r4, INPUT_F32, 4, 2, 2, 2) GLU(_f32_r4, INPUT_F32, 4, 2, 2, 2)
 #define F32_R1 GEMV(_f32_r1, INPUT_F32, 1, 2, 2, 3) GLU(_f32_r1, INPUT_F32, 1, 2, 2, 3)
 
 #if FORMAT_CODE == 1 || FORMAT_CODE == 2
 F32_R1
+ALONE(_f32_r1s, INPUT_F32, 1, 2, 2, 3)
 ALONE(_f32_r1l, INPUT_F32, 1, 2, 4, 2)
 ALONE(_f32_r1w4, INPUT_F32, 1, 4, 2, 2)
 GLU(_f32_r1w2, INPUT_F32, 1, 4, 2, 2)
 GLU_OF(WIDE_THREADS, false, _f32_r1x, INPUT_F32, 1, 2, 4, 1)
 F32_R4
+#if __CUDA_ARCH__ >= 900
+RINGS(_f32_r1b)
+#endif
 #elif FORMAT_CODE <= 3
 F32_R1
 F32_R4
@@ -94,8 +102,7 @@ GEMV(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 4, 1)
 GLU(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 #if __CUDA_ARCH__ >= 900
-GEMV_ENTRY(WIDE_THREADS, 1, _q8_r1b, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))
-GLU_ENTRY(WIDE_THREADS, 1, _q8_r1b, RING_PARAMS, (gemv_ring<FORMAT_CODE, true, 2>(a, values, ring_at)))
+RINGS(_q8_r1b)
 #endif
 #elif FORMAT_CODE > 3
 GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 2)
@@ -108,7 +115,6 @@ GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 2, 1)
 #endif
 GLU(_q8_r4, INPUT_Q8, 4, 2, 1, 2)
 #if __CUDA_ARCH__ >= 900 && FORMAT_CODE != 7
-GEMV_ENTRY(WIDE_THREADS, 1, _q8_r1b, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))
-GLU_ENTRY(WIDE_THREADS, 1, _q8_r1b, RING_PARAMS, (gemv_ring<FORMAT_CODE, true, 2>(a, values, ring_at)))
+RINGS(_q8_r1b)
 #endif
 #endif

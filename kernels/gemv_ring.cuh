@@ -1,5 +1,5 @@
-// Products of one row x, quantized in one plane, by stored rows of q8_0 or in blocks of 32 values: each warp copies its
-// rows into a ring of its own in shared memory.
+// Products of one row x by stored rows that each warp copies into a ring of its own in shared memory: of x quantized in
+// one plane by rows of q8_0 or in blocks of 32 values, of f32 x by rows of f16 and bf16.
 //
 // A load into a register is waited for through one of six scoreboards, and the compiler gives all loads that outlive a
 // branch the same: who waits for one of them waits for all that are in flight, x's included, and the norm at the head
@@ -15,12 +15,26 @@ constexpr int RING_SLOTS = 2;  // of a warp
 constexpr int RING_WARPS = WIDE_THREADS / 32;
 constexpr int PLANES_OF_A_ROW = 4;  // quants, high bits, scales, supers; some have no bytes
 
+template <int FORMAT>
+constexpr bool PLAIN_ROWS = FORMAT == FORMAT_F16 || FORMAT == FORMAT_BF16;
+
+// What the entries of rings take x as.
+template <int FORMAT>
+constexpr int RING_INPUT = PLAIN_ROWS<FORMAT> ? INPUT_F32 : INPUT_Q8;
+
+// The values of a row that its chunk of this number holds: of plain rows the last may be shorter.
+template <int FORMAT>
+__device__ __forceinline__ u32 values_of_chunk(u32 values, int k, int chunk) {
+  return PLAIN_ROWS<FORMAT> ? min(values, u32(k) - chunk * values) : values;
+}
+
 // Whether all of a row lies together, so that it may be one copy. q8_0's scales lie behind all rows.
 template <int FORMAT>
 constexpr bool WHOLE_ROWS = FORMAT != FORMAT_Q8_0;
 
 template <int FORMAT>
 __device__ __forceinline__ u32 plane_bytes(int plane, u32 values) {
+  if (PLAIN_ROWS<FORMAT>) return plane == 0 ? 2 * values : 0;
   if (FORMAT == FORMAT_Q8_0) return plane == 0 ? values : plane == 2 ? values / 16 : 0;
   const u32 high = FORMAT == FORMAT_Q5_K ? values / 8 : FORMAT == FORMAT_Q6_K ? values / 4 : 0;
   const u32 scales = FORMAT == FORMAT_MXFP4 ? values / 32 : values / 16;
@@ -30,6 +44,7 @@ __device__ __forceinline__ u32 plane_bytes(int plane, u32 values) {
 
 template <int FORMAT>
 __device__ __forceinline__ u32 plane_at(int plane, u32 values) {
+  if (PLAIN_ROWS<FORMAT>) return plane == 0 ? 0 : 2 * values;
   if (FORMAT == FORMAT_Q8_0) return plane < 2 ? 0 : plane == 2 ? values : values + values / 16;
   const u32 supers = plane == 3 ? plane_bytes<FORMAT>(2, values) : 0;
   return plane == 0 ? 0 : plane == 1 ? values / 2 : scales_at<FORMAT>(values) + supers;
@@ -143,13 +158,13 @@ __device__ __forceinline__ void ask_next(const GemvArgs &a, const Ring &ring, As
   const int lane = threadIdx.x & 31, i = whole ? lane : lane / PLANES_OF_A_ROW, plane = lane % PLANES_OF_A_ROW;
   if (next.chunk == 0) find_rows<FORMAT, GLU, N, ONE_PART>(a, next, min(i, N - 1));
   const u32 barrier = ring.barriers + 8 * next.slot, slot = ring.slots + next.slot * N * ring.row_bytes;
-  const u32 to = slot + i * ring.row_bytes;
-  if (lane == 0) expect_bytes(barrier, N * ring.row_bytes);
+  const u32 to = slot + i * ring.row_bytes, values = values_of_chunk<FORMAT>(ring.values, a.k, next.chunk);
+  if (lane == 0) expect_bytes(barrier, N * (PLAIN_ROWS<FORMAT> ? plane_bytes<FORMAT>(0, values) : ring.row_bytes));
   __syncwarp();
   if (!whole) {
-    if (const u32 bytes = plane_bytes<FORMAT>(plane, ring.values); i < N && bytes > 0) {
+    if (const u32 bytes = plane_bytes<FORMAT>(plane, values); i < N && bytes > 0) {
       const char *from = FORMAT == FORMAT_Q8_0 && plane == 2 ? next.scales : next.row + plane_at<FORMAT>(plane, a.k);
-      from += next.chunk * bytes;
+      from += next.chunk * (PLAIN_ROWS<FORMAT> ? plane_bytes<FORMAT>(plane, ring.values) : bytes);
       copy_bulk(to + plane_at<FORMAT>(plane, ring.values), from, bytes, barrier);
     }
   } else if (!next.in_a_row) {
@@ -191,6 +206,36 @@ __device__ __forceinline__ void sum_chunk_of_words(const char *rows, const Ring 
     }
     x += 32 * STEPS_A_TURN, x_scales += 16 * STEPS_A_TURN;
     quants += 512 * STEPS_A_TURN, scales += 32 * STEPS_A_TURN;
+  }
+}
+
+// Of plain rows by f32 x: a lane takes 8 values of each row at a step. Where it finds its two float4 of x is the same at
+// every step, a step being a multiple of what they are swizzled by.
+template <int FORMAT, int N>
+__device__ __forceinline__ void sum_chunk_of_values(const char *rows, const Ring &ring, const char *shared, int first,
+                                                    u32 values, float (&sums)[1][N]) {
+  constexpr int FOURS = VALUES<FORMAT> / 4;
+  const int lane = threadIdx.x & 31;
+  const float4 *x = reinterpret_cast<const float4 *>(shared) + first * (QBLOCK / 4);
+  const char *words = rows + 16 * lane;
+#pragma unroll 1
+  for (int turns = values / (32 * VALUES<FORMAT> * STEPS_A_TURN); turns > 0; turns--) {
+#pragma unroll
+    for (int u = 0; u < STEPS_A_TURN; u++) {
+      uint4 w[N];
+#pragma unroll
+      for (int i = 0; i < N; i++) w[i] = *reinterpret_cast<const uint4 *>(words + i * ring.row_bytes + 512 * u);
+#pragma unroll
+      for (int j = 0; j < FOURS; j++) {
+        const float4 v = x[32 * FOURS * u + swizzled<FORMAT>(FOURS * lane + j)];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+          const float4 four = decode_four<FORMAT>(w[i], j);
+          sums[0][i] += four.x * v.x + four.y * v.y + four.z * v.z + four.w * v.w;
+        }
+      }
+    }
+    x += 32 * FOURS * STEPS_A_TURN, words += 512 * STEPS_A_TURN;
   }
 }
 
@@ -236,7 +281,9 @@ __device__ __forceinline__ void sum_ring(const GemvArgs &a, const Ring &ring, As
       wait_for_phase(ring.barriers + 8 * slot, parity);
       const char *rows = slots + slot * N * ring.row_bytes;
       const int from = chunk * int(ring.values / QBLOCK);
-      if constexpr (FORMAT == FORMAT_Q8_0)
+      if constexpr (PLAIN_ROWS<FORMAT>)
+        sum_chunk_of_values<FORMAT, N>(rows, ring, shared, from, values_of_chunk<FORMAT>(ring.values, a.k, chunk), sums);
+      else if constexpr (FORMAT == FORMAT_Q8_0)
         sum_chunk_of_words<N>(rows, ring, shared, a.k, from, sums);
       else
         sum_chunk<FORMAT, N>(rows, ring, shared, a.k, from, sums);
@@ -263,7 +310,7 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
   int tiles = a.part[0].tiles;
   if (!GLU) tiles += a.part[1].tiles + a.part[2].tiles + a.part[3].tiles;
 
-  const int chunks = a.k / values;
+  const int chunks = PLAIN_ROWS<FORMAT> ? (a.k + values - 1) / values : a.k / values;
   const u32 chunk_bytes = plane_at<FORMAT>(3, values) + plane_bytes<FORMAT>(3, values);
   const u32 row_bytes = WHOLE_ROWS<FORMAT> && chunks == 1 ? a.pitch : chunk_bytes;
   char *slots = shared + ring_at + warp * RING_SLOTS * N * row_bytes;
@@ -274,20 +321,23 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
     barriers_begun();
   }
   __syncwarp();
-  if (a.x_norm.present) stage_norm_weights<FORMAT, INPUT_Q8>(a, shared);
+  constexpr int INPUT = RING_INPUT<FORMAT>;
+  if (a.x_norm.present) stage_norm_weights<FORMAT, INPUT>(a, shared);
   Asking next{first_tile(a), 0, 0, 0, false, nullptr, nullptr};
   ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
   let_next_start();
   wait_for_previous();
   // x is asked for behind one slot a warp, not behind all of them: it comes when they have. The others fill meanwhile.
   if (a.x_norm.present)
-    ask_for_row<FORMAT, INPUT_Q8>(a, shared);
+    ask_for_row<FORMAT, INPUT>(a, shared);
+  else if constexpr (INPUT == INPUT_F32)
+    stage_f32<FORMAT, 1>(a, 0, reinterpret_cast<float *>(shared));
   else
     stage_q8<FORMAT, 1>(a, 0, shared);
 #pragma unroll 1
   for (int s = 1; s < RING_SLOTS; s++) ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
   float *scratch = reinterpret_cast<float *>(scratch4);
-  if (a.x_norm.present) stage_weighed<FORMAT, INPUT_Q8>(a, shared, scratch);
+  if (a.x_norm.present) stage_weighed<FORMAT, INPUT>(a, shared, scratch);
   __syncthreads();
   const float factor = a.x_norm.present ? factor_of_norm(a, scratch) : 1.0f;
 

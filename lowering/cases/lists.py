@@ -26,7 +26,7 @@ from lanelink.lowering.cases.norms import NormShape
 from lanelink.lowering.cases.products import ProductShape
 from lanelink.lowering.cases.sequences import full_sequences, small_sequences
 from lanelink.lowering.functions import Activation, BinaryOp, Broadcast
-from lanelink.lowering.selection.ring import RINGED
+from lanelink.lowering.selection.ring import RINGED, turn_of
 from lanelink.passes.schedule.products import rows_known
 
 
@@ -124,6 +124,7 @@ def _small_folds() -> Iterator[Case]:
     yield products.normed(ProductShape(Format.Q8_0, 2, 3, 64, 96), kept, keep=True)
     yield products.normed(ProductShape(Format.BF16, 0, 1, 64, 50), NormShape(weight=False))
     yield products.normed(ProductShape(Format.F16, 0, 2, 64, 64), NormShape(pre=True, add=True))
+    yield products.normed(ProductShape(Format.F16, 0, 1, 96, 40), NormShape(add=True, keep_sum=True))
     yield products.turned(ProductShape(Format.Q8_0, 1, 1, 64, 0), 32, 16, (4, 2, 2), (True, True), 5)
     yield products.turned(ProductShape(Format.Q8_0, 0, 2, 32, 0), 80, 40, (2, 1, 1), (False, False), 31)
     yield products.turned(ProductShape(Format.BF16, 0, 1, 32, 0), 24, 8, (3, 1), (True,), 0)
@@ -150,18 +151,22 @@ def _small_unnormed() -> Iterator[Case]:
 def _small_rings() -> Iterator[Case]:
     """Rows that each warp copies into a ring, whole and in chunks: a warp takes several, some, or none."""
     for seed, format in enumerate(RINGED):
-        whole, chunks = ProductShape(format, 1, 1, 2048, 0), ProductShape(format, 1, 1, 4096, 0)
+        shape = ProductShape(format, int(format.is_block), 1, 4096, 0)
+        whole, chunks = replace(shape, k=turn_of(format)), shape
         yield products.plain(replace(whole, n=137, unnormed=True), seed=seed)
         yield products.plain(replace(chunks, n=7 + 64 * seed), bias=True, seed=seed)
         yield products.gated(replace(chunks, n=64), Activation.SILU, 1, also_f32=seed % 2 == 1, seed=seed)
-    for format in (Format.Q8_0, Format.Q4_K):
-        shape = ProductShape(format, 1, 1, 2048, 0)
+    for format in (Format.Q8_0, Format.Q4_K, Format.BF16):
+        shape = ProductShape(format, int(format.is_block), 1, 2048, 0)
         yield products.parts(replace(shape, unnormed=True), (33, 1, 90), 7)
         yield products.added(replace(shape, k=6144, n=65))
         yield products.quantized(replace(shape, n=96), planes=2, also_f32=True)
         yield products.gated(replace(shape, n=96, unnormed=True), Activation.SILU, 1, also_f32=False)
         yield products.gated(replace(shape, n=33), Activation.GELU, 0, also_f32=True, bias=True)
         yield products.plain(replace(shape, n=66, unnormed=True))  # a norm without weights
+    shorter = ProductShape(Format.BF16, 0, 1, 2560, 0)  # its last chunk is
+    yield products.plain(replace(shorter, n=66, unnormed=True))
+    yield products.gated(replace(shorter, k=1536, n=33), Activation.SILU, 0, also_f32=True)
 
 
 def _small_rows() -> Iterator[Case]:
@@ -268,7 +273,7 @@ def _wide_rows() -> Iterator[Case]:
 def _wide_rings() -> Iterator[Case]:
     """Rings on a wide chip: whole rows and chunks of two sizes, warps of several rows, of one and of none."""
     for seed, format in enumerate(RINGED):
-        shape = ProductShape(format, 1, 1, 4096, 0)
+        shape = ProductShape(format, int(format.is_block), 1, 4096, 0)
         yield products.plain(replace(shape, n=301, unnormed=True), bias=True, seed=seed)
         yield products.parts(replace(shape, unnormed=True), (129, 57, 32), 31, seed=seed)
         yield products.added(replace(shape, k=12288, n=99), seed=seed)
@@ -278,6 +283,10 @@ def _wide_rings() -> Iterator[Case]:
         gated = replace(shape, n=160, unnormed=True)
         yield products.gated(gated, Activation.SILU, 1, also_f32=seed % 2 == 0, seed=seed)
         yield products.gated(replace(shape, n=207), Activation.GELU, 0, also_f32=True, bias=True, seed=seed)
+    for seed, k in enumerate((1536, 3584, 9728)):  # whose last chunk is shorter than the others
+        shape = ProductShape(Format.F16 if seed % 2 else Format.BF16, 0, 1, k, 301)
+        yield products.plain(shape, bias=True, seed=seed)
+        yield products.gated(replace(shape, unnormed=True), Activation.SILU, 0, also_f32=True, seed=seed)
     several = ProductShape(Format.Q4_K, 1, 1, 2048, 4307, unnormed=True)
     yield products.plain(several, bias=True)
     yield products.gated(replace(several, n=4480), Activation.SILU, 1, also_f32=False)

@@ -64,7 +64,8 @@ SHORT_ALONE = Variant("r1s", 1, 2, 3)
 LONG = Variant("r1l", 1, 2, 2)
 FOUR = Variant("r4", 4, 2, 2)
 """Short batches leave room for three blocks an SM, long ones for two; four rows of x share each weight. With what may
-follow a product in its launch, q8_0's short batches by quantized x spill registers: they have an entry without."""
+follow a product in its launch, short batches spill registers: those of formats that products are usually by have an
+entry without."""
 
 BLOCKWISE = Variant("r1", 1, 2, 2)
 ONE_OF_FOUR = Variant("r4", 1, 2, 2)
@@ -82,7 +83,7 @@ or two rows of each matrix; by f32 x where each block has a tile at most. Produc
 by blocks of 32 values, where each block has two tiles at most."""
 
 RINGS = Variant("r1b", 1, RING_TOGETHER, 1, warps=RING_WARPS)
-"""One row of x of one plane, by weights that each warp copies into a ring of its own in shared memory."""
+"""One row of x of one plane, or of f32, by weights that each warp copies into a ring of its own in shared memory."""
 
 MODULES = {
     Format.F32: "gemv_f32",
@@ -157,7 +158,7 @@ def one_row_variant(spec: GemvSpec | GluSpec, sms: int) -> Variant:
         return ONE_OF_FOUR if not planes_of(spec.x) else WIDE if wide else BLOCKWISE
     has_long = alone and len(rows_known(spec.format, planes_of(spec.x) > 0, False)) > 1
     variant = variant_for(_tiles(spec, SHORT), sms) if has_long else SHORT
-    return SHORT_ALONE if variant is SHORT and alone and spec.format is Format.Q8_0 and planes_of(spec.x) else variant
+    return SHORT_ALONE if variant is SHORT and has_long else variant
 
 
 def _pair_variant(spec: GluSpec, together: int, sms: int) -> Variant:
@@ -175,11 +176,12 @@ def _pair_variant(spec: GluSpec, together: int, sms: int) -> Variant:
 
 
 def _rings(spec: GemvSpec | GluSpec, chip: Chip) -> Ring | None:
-    """The rings of a product of one row, in one plane, that nothing follows in its launch."""
-    pair = isinstance(spec, GluSpec)
-    if spec.m > 1 or planes_of(spec.x) != 1 or (not pair and spec.then is not None):
+    """The rings of a product of one row that nothing follows in its launch: by blocks of x in one plane, by plain rows
+    of f32 x."""
+    pair, blocks = isinstance(spec, GluSpec), spec.format.is_block
+    if spec.m > 1 or planes_of(spec.x) != int(blocks) or (not pair and spec.then is not None):
         return None
-    if spec.per_warp not in (None, rows_known(spec.format, True, pair)[0]):
+    if spec.per_warp not in (None, rows_known(spec.format, blocks, pair)[0]):
         return None
     room = chip.shared_bytes - STATIC_SHARED
     return ring_of(spec.format, spec.k, staged_bytes(spec.x, spec.format, spec.k), room, chip)

@@ -248,10 +248,11 @@ PLANTED_IN_RINGS = {
 """Faults in a product by rings."""
 
 
+@pytest.mark.parametrize("product", ["q4_k x q8 normed m=1 k=2048 n=137", "bf16 x f32 normed m=1 k=512 n=137"])
 @pytest.mark.parametrize("fault", PLANTED_IN_RINGS)
-def test_a_fault_in_a_ring_is_found(fault: str) -> None:
-    case = next(c for c in CASES if c.name == "product q4_k x q8 normed m=1 k=2048 n=137")
-    find_planted(case, CHIP, PLANTED_IN_RINGS[fault])
+def test_a_fault_in_a_ring_is_found(fault: str, product: str) -> None:
+    case = next(c for c in CASES if c.name == f"product {product}")
+    find_planted(case, ROOMY, PLANTED_IN_RINGS[fault])
 
 
 SENT = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"

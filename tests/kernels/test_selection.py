@@ -54,6 +54,8 @@ ROTATION = Rotation(Address("cos"), Address("sin"), Address("at"), 128, 64)
 TABLE = Rows(Address("table"), 1024)
 ATTENTION = AttentionSpec(X, TABLE, TABLE, Address("at"), 32, 8, 128, 128, 1024, 1, 0.1, y=Y)
 NORM = Norm(1e-6, y=Y)
+NO_TURNS = 4000
+"""A width that is no whole number of a ring's turns."""
 
 
 @cache
@@ -192,14 +194,16 @@ def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None
 )
 def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blocks: int) -> None:
     assert variant_for(-(-outputs // 16), H200.sms) is variant
-    call = select(replace(GEMV, parts=(replace(PART, n=outputs),)), H200)
+    call = select(replace(GEMV, k=NO_TURNS, parts=(replace(PART, n=outputs),)), H200)
     assert call.grid == (blocks, 1, 1)
 
 
 @pytest.mark.parametrize(
     "spec, entry, blocks",
     [
-        (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1l", 256),
+        (replace(GEMV, per_warp=2), "gemv_bf16_f32_r1b", 132),
+        (replace(GEMV, k=NO_TURNS, per_warp=2), "gemv_bf16_f32_r1l", 256),
+        (replace(GEMV, k=NO_TURNS, parts=(replace(PART, n=6144),)), "gemv_bf16_f32_r1s", 384),
         (replace(GEMV, per_warp=4), "gemv_bf16_f32_r1w4", 128),
         (replace(GEMV, format=Format.Q8_0, k=160, x=UNNORMED, parts=(replace(PART, n=6144),)), "gemv_q8_0_q8_r1s", 384),
         (replace(GEMV, format=Format.Q6_K, x=Q, per_warp=2), "gemv_q6_k_q8_r1", 256),
@@ -213,8 +217,10 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
         (replace(GLU, format=Format.F32, per_warp=1, n=1024, quantized=Q), "glu_f32_f32_r1", 32),
         (replace(GLU, format=Format.Q8_0, k=5120, x=Q, per_warp=2), "glu_q8_0_q8_r1x", 132),
         (replace(GLU, format=Format.Q6_K, x=Q, per_warp=1, quantized=Q), "glu_q6_k_q8_r1x", 132),
-        (replace(GLU, per_warp=1), "glu_bf16_f32_r1", 396),
-        (replace(GLU, per_warp=1, n=1024, quantized=Q), "glu_bf16_f32_r1x", 32),
+        (replace(GLU, format=Format.F16, per_warp=1), "glu_f16_f32_r1b", 132),
+        (replace(GLU, per_warp=1, n=1024, quantized=Q), "glu_bf16_f32_r1b", 32),
+        (replace(GLU, k=NO_TURNS, per_warp=1), "glu_bf16_f32_r1", 396),
+        (replace(GLU, k=NO_TURNS, per_warp=1, n=1024, quantized=Q), "glu_bf16_f32_r1x", 32),
         (replace(GLU, per_warp=2), "glu_bf16_f32_r1w2", 264),
         (replace(GEMV, per_warp=4, quantized=Q), "gemv_bf16_f32_r1w4", 128),
     ],
@@ -235,6 +241,9 @@ ROOM = H200.shared_bytes - STATIC_SHARED
         (Format.Q4_K, 12288, 15360, 4096, 15360 + 64 * 2368),
         (Format.Q5_K, 14336, 17920, 2048, 17920 + 64 * 1440),
         (Format.MXFP4, 2048, 2304, 2048, 2304 + 64 * 1088),
+        (Format.BF16, 512, 4096, 1024, 4096 + 64 * 2048),
+        (Format.BF16, 2560, 10240, 1024, 10240 + 64 * 2048),
+        (Format.F16, 12288, 49152, 1024, 49152 + 64 * 2048),
     ],
 )
 def test_a_ring_holds_whole_rows_or_chunks(format: Format, k: int, staged: int, values: int, shared: int) -> None:
