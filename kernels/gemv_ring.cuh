@@ -300,6 +300,20 @@ __device__ __forceinline__ void sum_ring(const GemvArgs &a, const Ring &ring, As
   }
 }
 
+// f32 x, asked for: a thread's share is in flight together, where loads into registers came in turns of four. A row that
+// lies at no multiple of 16 bytes is loaded.
+template <int FORMAT>
+__device__ __forceinline__ void ask_for_values(const GemvArgs &a, char *shared) {
+  const float *x = reinterpret_cast<const float *>(a.x);
+  if (!aligned16(x)) {
+    stage_f32<FORMAT, 1>(a, 0, reinterpret_cast<float *>(shared));
+    return;
+  }
+#pragma unroll 2
+  for (int f = threadIdx.x; f < a.k / 4; f += threads())
+    copy16(reinterpret_cast<float4 *>(shared) + swizzled<FORMAT>(f), x + 4 * f);
+}
+
 template <int FORMAT, bool GLU, int N>
 __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int ring_at) {
   __shared__ float stages[2][QBLOCK];
@@ -331,13 +345,16 @@ __device__ __forceinline__ void gemv_ring(const GemvArgs &a, int values, int rin
   if (a.x_norm.present)
     ask_for_row<FORMAT, INPUT>(a, shared);
   else if constexpr (INPUT == INPUT_F32)
-    stage_f32<FORMAT, 1>(a, 0, reinterpret_cast<float *>(shared));
+    ask_for_values<FORMAT>(a, shared);
   else
     stage_q8<FORMAT, 1>(a, 0, shared);
 #pragma unroll 1
   for (int s = 1; s < RING_SLOTS; s++) ask_next<FORMAT, GLU, N, GLU>(a, ring, next, tiles);
   float *scratch = reinterpret_cast<float *>(scratch4);
-  if (a.x_norm.present) stage_weighed<FORMAT, INPUT>(a, shared, scratch);
+  if (a.x_norm.present)
+    stage_weighed<FORMAT, INPUT>(a, shared, scratch);
+  else if (INPUT == INPUT_F32)
+    wait_for_own_copies();
   __syncthreads();
   const float factor = a.x_norm.present ? factor_of_norm(a, scratch) : 1.0f;
 

@@ -167,6 +167,7 @@ def _small_rings() -> Iterator[Case]:
     shorter = ProductShape(Format.BF16, 0, 1, 2560, 0)  # its last chunk is
     yield products.plain(replace(shorter, n=66, unnormed=True))
     yield products.gated(replace(shorter, k=1536, n=33), Activation.SILU, 0, also_f32=True)
+    yield products.off_sixteen(products.plain(replace(shorter, k=512, n=35)))
 
 
 def _small_rows() -> Iterator[Case]:

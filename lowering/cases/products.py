@@ -228,6 +228,16 @@ def by_warp(case: Case, rows: int) -> Case:
     return replace(case, name=f"{case.name}, {rows} rows a warp", spec=replace(case.spec, per_warp=rows))
 
 
+def off_sixteen(case: Case) -> Case:
+    """A case of a product whose f32 x lies four bytes behind a multiple of 16, as a part of a wider row may."""
+    assert isinstance(case.spec, GemvSpec | GluSpec) and isinstance(case.spec.x, Rows)
+    x = case.buffers["x"]
+    assert not isinstance(x, int)
+    buffers = {**case.buffers, "x": np.concatenate((np.zeros(4, np.uint8), x))}
+    moved = replace(case.spec.x, address=case.spec.x.address.at(4))
+    return replace(case, name=f"{case.name}, x off 16", spec=replace(case.spec, x=moved), buffers=buffers)
+
+
 def turn_bound(x: Floats, bound: Doubles | float, hd: int, norm: tuple[Floats | None, float] | None) -> Doubles:
     """What a turned head may be off by, its values being off by `bound`: each result is a sum of two products."""
     m = x.shape[0]
@@ -245,6 +255,7 @@ __all__ = [
     "by_warp",
     "gated",
     "normed",
+    "off_sixteen",
     "parts",
     "plain",
     "product_bound",

@@ -178,10 +178,10 @@ def _pair_variant(spec: GluSpec, together: int, sms: int) -> Variant:
 def _rings(spec: GemvSpec | GluSpec, chip: Chip) -> Ring | None:
     """The rings of a product of one row that nothing follows in its launch: by blocks of x in one plane, by plain rows
     of f32 x."""
-    pair, blocks = isinstance(spec, GluSpec), spec.format.is_block
-    if spec.m > 1 or planes_of(spec.x) != int(blocks) or (not pair and spec.then is not None):
+    blocks = spec.format.is_block
+    if spec.m > 1 or planes_of(spec.x) != int(blocks) or (isinstance(spec, GemvSpec) and spec.then is not None):
         return None
-    if spec.per_warp not in (None, rows_known(spec.format, blocks, pair)[0]):
+    if spec.per_warp not in (None, rows_known(spec.format, blocks, isinstance(spec, GluSpec))[0]):
         return None
     room = chip.shared_bytes - STATIC_SHARED
     return ring_of(spec.format, spec.k, staged_bytes(spec.x, spec.format, spec.k), room, chip)
