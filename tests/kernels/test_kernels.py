@@ -242,8 +242,7 @@ PLANTED_IN_RINGS = {
     "rows that are not copied": (COPIED, "//", 3, "expected another thread to write"),
     "a last row that is not copied": (COPIED, "//", 8, "expected another thread to write"),
     "a slot asked for while lanes read it": ("bar.warp.sync -1;", "", 3, "race: read at shared"),
-    "no barrier before the norm is known": ("bar.sync 0;", "", 0, "race: read at shared"),
-    "no barrier before x is read": ("bar.sync 0;", "", 1, "race: read at shared"),
+    "no barrier before x is read": ("bar.sync 0;", "", 0, "race: read at shared"),
 }
 """Faults in a product by rings."""
 
