@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Fields, Launch, buffer_shape
@@ -17,6 +16,7 @@ from lanelink.dialects.launch.step import LIFTED, outermost
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.elementwise import BinaryKind, BinaryKindAttr
 from lanelink.passes.link.draft import Draft
+from lanelink.passes.schedule.replace import replace_launch
 
 MOST_WIDTH = 8192
 """Values of a row that every block of a product norms for itself: 32 KiB of f32 in shared memory beside the weights in
@@ -133,12 +133,12 @@ def _move(
         fields: Fields = {"kind": BinaryKindAttr(BinaryKind.ADD), "a": norm.x, "b": norm.add, "out": normed}
         added = Draft(launch.BinaryOp, fields, (add,), location=norm.location)
         made.append(added.build())
-    maker = _replace(fold, made)
+    maker = replace_launch(fold, made)
     members = reader.members() if isinstance(reader, launch.FoldOp) else [reader]
     plain = {"x": normed, "add": None, "sum": None}
     fields = {**dict(norm.named_operands()), **plain, "cols": norm.cols, "eps": norm.eps}
     opened = Draft(launch.NormOp, fields, tuple(covers), location=norm.location).build()
-    _replace(reader, [opened, *(member.clone() for member in members)])
+    replace_launch(reader, [opened, *(member.clone() for member in members)])
     return maker
 
 
@@ -152,15 +152,6 @@ def _sum_of(norm: launch.NormOp, fold: launch.FoldOp) -> SSAValue:
     assert block is not None
     block.insert_op_before(made, fold)
     return made.result
-
-
-def _replace(op: Launch, members: list[Launch]) -> Launch:
-    """Puts one launch of these members in the place of another, and gives it."""
-    made = members[0]
-    if len(members) > 1:
-        made = launch.FoldOp.of(members)
-    Rewriter.replace_op(op, made, [])
-    return made
 
 
 __all__ = ["ScheduleNormsPass", "norm_by_reader", "schedule_norms"]

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from lanelink.dialects import launch
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.launch.step import LIFTED, launches, outermost, root
 from lanelink.passes.schedule.attention import Attention, attention_of
+from lanelink.passes.schedule.replace import replace_launch
 
 MOST_TURNED_ROWS = 8
 """Rows of a step whose heads an attention turns: a block turns its own queries and every key of the step that it reads,
@@ -135,17 +135,8 @@ def _is_constant(value: SSAValue) -> bool:
 
 def _move(fold: launch.FoldOp, head: list[Launch], turn: launch.RopePartsOp, reader: launch.AttentionOp) -> None:
     """Puts a rotation before the attention that reads it, and leaves the products that it followed."""
-    _replace(reader, [turn.clone(), reader.clone()])
-    _replace(fold, [member.clone() for member in head])
-
-
-def _replace(op: Launch, members: list[Launch]) -> None:
-    """Puts one launch of these members in the place of another."""
-    made = members[0]
-    if len(members) > 1:
-        made = launch.FoldOp.of(members)
-        made.location = op.location
-    Rewriter.replace_op(op, made, [])
+    replace_launch(reader, [turn.clone(), reader.clone()])
+    replace_launch(fold, [member.clone() for member in head])
 
 
 __all__ = ["MOST_TURNED_ROWS", "ScheduleRotationsPass", "schedule_rotations", "turn_by_reader"]
