@@ -1,7 +1,8 @@
-"""A fault of one op that its own verifier does not see: of a step as a whole, or of ops beside each other."""
+"""A fault of one op that its own verifier does not see, of a step as a whole or of ops beside each other, and where."""
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import FileLineColLoc, NameLoc
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
@@ -13,5 +14,20 @@ class OpFault(VerifyException):
         super().__init__(message)
         self.op = op
 
+    @classmethod
+    def of(cls, op: Operation, error: VerifyException) -> OpFault:
+        """What was found wrong while `op` was looked at, for another op or the whole: about it, unless it says."""
+        return error if isinstance(error, OpFault) else cls(op, str(error))
 
-__all__ = ["OpFault"]
+
+def located(op: Operation, message: str) -> str:
+    """`message` with the op's source location in front, where it has one."""
+    location = op.location
+    if isinstance(location, FileLineColLoc):
+        return f"{location.filename.data}:{location.line.data}:{location.column.data}: {message}"
+    if isinstance(location, NameLoc):
+        return f"{location.desc.data}: {message}"
+    return message
+
+
+__all__ = ["OpFault", "located"]

@@ -19,7 +19,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import VerifyException
 
 from lanelink.backends import BACKENDS, open_backend, wake
 from lanelink.bench import Options, Report, bench, shape_names, shape_path
@@ -165,8 +164,8 @@ def _import(options: argparse.Namespace) -> None:
 
 def read_module(path: Path) -> ModuleOp:
     """
-    A module of level 1 or 2 from its text, verified. Raises InputError where it holds no step or one that is lowered
-    already, ParseError, DiagnosticException, ValueError or OSError.
+    A module of level 1 or 2 from its text, verified. Raises ParseError, DiagnosticException, of one that holds no step
+    or one that is lowered already too, ValueError or OSError.
     """
     ctx = Context()
     for name, dialect in Universe.get_multiverse().all_dialects.items():
@@ -177,22 +176,17 @@ def read_module(path: Path) -> ModuleOp:
     module = parser.parse_module()
     with parser.places(module):
         verify_module(module)
-        _check_level(module, path)
+        _check_level(module)
     return module
 
 
-def _check_level(module: ModuleOp, path: Path) -> None:
-    """InputError naming the file where a module holds no step of tensors; VerifyException where it is a wrong one."""
+def _check_level(module: ModuleOp) -> None:
+    """VerifyException where a module holds no step of tensors, or a wrong one."""
     found = lowered_form(module)
     if found is not None:
-        raise InputError(f"{path}: expected a step of tensors, as `lanelink import` writes it, got {found}")
-    try:
-        func = step_function(module)
-    except OpFault:
-        raise
-    except VerifyException as error:
-        raise InputError(f"{path}: {error}") from None
-    step_io(func)
+        op, form = found
+        raise OpFault(op, f"expected a step of tensors, as `lanelink import` writes it, got {form}")
+    step_io(step_function(module))
 
 
 def _bench(options: argparse.Namespace) -> None:

@@ -8,11 +8,13 @@ from enum import Enum
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.collector import collector_off
 from lanelink.dialects.driver import StepOp
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.tgraph.step import step_function, verify_arguments
 from lanelink.lowering.launch_to_driver import LowerToDriverPass
@@ -108,11 +110,14 @@ def passes(level: Level = Level.DRIVER, schedule: Schedule | None = None) -> lis
     return [each() for each in PASSES[: level.value] if each not in left_out]
 
 
-def lowered_form(module: ModuleOp) -> str | None:
-    """What a module holds that is lowered past tensors; None of one that is not."""
-    if any(isinstance(op, StepOp) for op in module.ops):
-        return "driver calls (level 4)"
-    return "launches (level 3)" if any(LIFTED in op.attributes for op in module.ops) else None
+def lowered_form(module: ModuleOp) -> tuple[Operation, str] | None:
+    """The first op of a module that is lowered past tensors, and what it holds; None where there is none."""
+    for op in module.ops:
+        if isinstance(op, StepOp):
+            return op, "driver calls (level 4)"
+        if LIFTED in op.attributes:
+            return op, "launches (level 3)"
+    return None
 
 
 def run_passes(ctx: Context, module: ModuleOp, chosen: Sequence[ModulePass], *, each: bool = True) -> None:
@@ -125,7 +130,8 @@ def run_passes(ctx: Context, module: ModuleOp, chosen: Sequence[ModulePass], *, 
     """
     found = lowered_form(module)
     if found is not None:
-        raise PassFailedException(f"lanelink: expected a step of tensors (level 1 or 2), got {found}")
+        op, form = found
+        raise PassFailedException(located(op, f"lanelink: expected a step of tensors (level 1 or 2), got {form}"))
     to_the_end = any(isinstance(at, LowerToDriverPass) for at in chosen)
     for at in chosen:
         if to_the_end and isinstance(at, LinkPass):

@@ -2,7 +2,7 @@
 
 xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of the text itself. Here an op without one
 is located where it stands, as in MLIR, so that passes tell its place too; and a verifier's fault is told with its place
-whatever the text says.
+whatever the text says. A number that an i64 would wrap to a negative one is told where it stands.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import FileLineColLoc, FloatAttr, IntAttr, IntegerAttr, ModuleOp, StringAttr, UnknownLoc, i64
 from xdsl.ir import Operation
 from xdsl.parser import Parser
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Span
 
-from lanelink.dialects.fault import OpFault
+from lanelink.dialects.fault import OpFault, located
+
+OWN = ("driver", "func", "launch", "tgraph")
+"""Dialects whose numbers are sizes, places and counts, each as an i64."""
 
 
 class PlacingParser(Parser):
@@ -31,19 +35,64 @@ class PlacingParser(Parser):
         self._before = line_offset
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._starts: dict[Operation, int] = {}
+        self._wide: list[tuple[Span, int]] = []
+        """Numbers past an i64 that what is being parsed holds."""
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        module = super().parse_module(allow_implicit_module)
+        self._check_defined(module)
+        self._keep(module, 0)  # one that the text leaves out begins where it does
+        return module
 
     def parse_operation(self) -> Operation:
-        start = self._current_token.span.start
+        start, before = self._current_token.span.start, len(self._wide)
         try:
             op = super().parse_operation()
         except VerifyException as error:
             # Of what an op is made of, before there is one: a number that its field does not hold.
+            self._check_wide(before)
             raise ParseError(Span(start, self.pos, self.lexer.input), str(error)) from None
+        if op.dialect_name() in OWN:
+            self._check_wide(before)
+        del self._wide[before:]
+        self._keep(op, start)
+        return op
+
+    def parse_optional_integer(self, allow_boolean: bool = True, allow_negative: bool = True) -> int | None:
+        at = self._current_token.span
+        value = super().parse_optional_integer(allow_boolean, allow_negative)
+        if value is not None and value >= 2**63:
+            self._wide.append((at, value))
+        return value
+
+    def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        before = len(self._wide)
+        found = super().parse_optional_builtin_int_or_float_attr()
+        if not isinstance(found, IntegerAttr) or found.type != i64:
+            del self._wide[before:]  # bits of a float, say
+        return found
+
+    def _check_defined(self, module: ModuleOp) -> None:
+        """Refuses an operand that a region inside its op alone defines: xDSL takes it for defined there."""
+        for op in module.walk():
+            for k, operand in enumerate(op.operands):
+                if isinstance(operand, ForwardDeclaredValue):
+                    start = self._starts[op]
+                    message = f"{op.name}: expected operand {k} to be defined before it, got one that is not"
+                    raise ParseError(Span(start, start + 1, self.lexer.input), message)
+
+    def _check_wide(self, before: int) -> None:
+        """Refuses the first number past an i64 of those met since there were `before`."""
+        for span, value in self._wide[before:]:
+            raise ParseError(span, f"expected a number of at most {2**63 - 1}, which an i64 holds, got {value}")
+
+    def _keep(self, op: Operation, start: int) -> None:
+        if op in self._starts:
+            return
         self._starts[op] = start
         if isinstance(op.location, UnknownLoc):
             line, column = self._place(start)
             op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
-        return op
 
     def _place(self, start: int) -> tuple[int, int]:
         """The line in the file and the column of a place in the text, from 1."""
@@ -53,21 +102,25 @@ class PlacingParser(Parser):
     @contextmanager
     def places(self, module: ModuleOp) -> Generator[None, None, None]:
         """
-        Puts `FILE:LINE:COLUMN: ` and the op's name before what a VerifyException says of an op that was parsed. What is
-        raised of other ops stays as it is.
+        Puts `FILE:LINE:COLUMN: ` and the op's name before what a VerifyException says of an op that was parsed, or that
+        a pass made in the place of one. What is raised of other ops stays as it is.
         """
         try:
             yield
         except VerifyException as error:
             known = error.op if isinstance(error, OpFault) else None
             op = known or _first_fault(module)
-            # A module that the text leaves out begins where it does.
-            start = None if op is None else self._starts.get(op, 0 if op is module else None)
-            if op is not None and start is not None:
-                place = ":".join(map(str, (self._file.data, *self._place(start))))
-                reason = str(error).removeprefix(f"{place}: ")
-                error.args = (f"{place}: {reason if known else _named(op, reason)}",)
+            if op is not None:
+                reason = str(error) if known else _named(op, str(error))
+                error.args = (self._placed(op, reason),)
             raise
+
+    def _placed(self, op: Operation, reason: str) -> str:
+        start = self._starts.get(op)
+        placed = located(op, "")
+        if start is None or placed.startswith(f"{self._file.data}:"):
+            return reason if placed and reason.startswith(placed) else f"{placed}{reason}"
+        return f"{':'.join(map(str, (self._file.data, *self._place(start))))}: {reason}"
 
 
 def _named(op: Operation, reason: str) -> str:
@@ -86,7 +139,7 @@ def _first_fault(op: Operation) -> Operation | None:
                 if (found := _first_fault(part)) is not None:
                     return found
     try:
-        op.verify(verify_nested_ops=False)
+        op.verify()
     except VerifyException:
         return op
     return None

@@ -14,11 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp, TensorType, f16, f32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, InterpretationError, VerifyException
 
 from lanelink.dialects.driver import StepOp
+from lanelink.dialects.fault import OpFault, located
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch import AllocOp
 from lanelink.dialects.launch.base import LeafLaunch
@@ -26,7 +29,7 @@ from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.launch.target import TARGET, Numerics, module_target
 from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph import LiftedOp, Q8Type, QuantizeOp
-from lanelink.dialects.tgraph.step import CARRY, LOGITS, located, step_function
+from lanelink.dialects.tgraph.step import CARRY, LOGITS, is_step, step_function
 from lanelink.lowering.activations import QuantizedRows
 from lanelink.lowering.interpreters.launches import Array
 from lanelink.lowering.interpreters.levels import Outcome, step_of
@@ -92,7 +95,7 @@ class ValidatedPipeline(PassPipeline):
                 each.apply(ctx, op)
             except VerifyException as error:
                 # A pass that verifies what it made, as the link does; a refusal is another exception.
-                raise ValidationError(f"validate: {each.name}: expected a module that verifies, got: {error}") from None
+                raise _unverified(op, each.name, error) from None
             assert validator is not None
             validator.after(each.name, op)
             self._call(each, op, passes[k + 1] if k + 1 < len(passes) else None)
@@ -100,6 +103,20 @@ class ValidatedPipeline(PassPipeline):
     def _call(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
         if self.callback is not None:
             self.callback(previous, module, following)
+
+
+def _step(module: ModuleOp) -> Operation:
+    """What a fault of the whole is told of: the step, or the module where it is driver calls."""
+    return next((op for op in module.ops if isinstance(op, FuncOp) and is_step(op)), module)
+
+
+def _unverified(module: ModuleOp, name: str, error: VerifyException) -> ValidationError:
+    at = error.op if isinstance(error, OpFault) else _step(module)
+    return ValidationError(located(at, f"validate: {name}: expected a module that verifies, got: {error}"))
+
+
+def _unrun(module: ModuleOp, when: str, error: Exception) -> ValidationError:
+    return ValidationError(located(_step(module), f"validate: {when}expected a step that can be run, got: {error}"))
 
 
 class Validator:
@@ -117,14 +134,14 @@ class Validator:
             self._trials = trials(module, seed, 2 * self._rounding)
             self._before = _Seen.of(module, self._trials)
         except (InterpretationError, ValueError) as error:
-            raise ValidationError(f"validate: expected a step that can be run, got: {error}") from None
+            raise _unrun(module, "", error) from None
 
     def after(self, name: str, module: ModuleOp) -> None:
         """Compares the step as pass `name` left it with how it was; ValidationError where it means something else."""
         try:
             verify_module(module)
         except VerifyException as error:
-            raise ValidationError(f"validate: {name}: expected a module that verifies, got: {error}") from None
+            raise _unverified(module, name, error) from None
         if any(isinstance(op, StepOp) for op in module.walk()):
             # Level 4 is run by the emulator and on the GPU, not in numpy.
             return
@@ -132,7 +149,7 @@ class Validator:
             seen = _Seen.of(module, self._trials, self._before)
             self._compare(name, module, seen)
         except (InterpretationError, ValueError) as error:
-            raise ValidationError(f"validate: {name}: expected a step that can be run, got: {error}") from None
+            raise _unrun(module, f"{name}: ", error) from None
         self._before = seen
 
     def _compare(self, name: str, module: ModuleOp, seen: _Seen) -> None:
@@ -164,7 +181,7 @@ class Validator:
                 if relative is not None and self._trials[k].margin < 2 * relative:
                     where += f", whose nearest choice is decided by {self._trials[k].margin:.2g} of its largest score"
                 message = f"validate: {name}: step @{self._names.step}: {found} ({where})"
-                raise ValidationError(located(step_function(module), message))
+                raise ValidationError(located(_step(module), message))
 
     def _check_quantizes(self, name: str, module: ModuleOp) -> None:
         """Holds every quantize to the bound of the target's numerics, on what it reads in the trials."""

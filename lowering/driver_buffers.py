@@ -24,6 +24,7 @@ from lanelink.dialects.driver import (
     StateOp,
     ValuesAttr,
 )
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch import AllocOp, AttentionOp, Placed, RopeOp, RopePartsOp
 from lanelink.dialects.launch import ConstantOp as LaunchConstantOp
 from lanelink.dialects.launch.base import buffer_shape, table_shape
@@ -32,7 +33,7 @@ from lanelink.dialects.launch.step import launches
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import RopeTableAttr, RowsType
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
-from lanelink.dialects.tgraph.step import LOGITS, POSITION, STATE, TOKEN, located, step_return
+from lanelink.dialects.tgraph.step import LOGITS, POSITION, STATE, TOKEN, step_return
 from lanelink.lowering.launch_operands import address
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.selection.calls import KernelCall, ScratchKind

@@ -18,10 +18,11 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from lanelink.dialects.driver import Architecture, FunctionOp, LaunchOp, ModuleOp, ReturnOp, StepOp
 from lanelink.dialects.driver.attributes import AddressAttr, NullAttr
 from lanelink.dialects.driver.launch import ArgumentAttr
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch import AttentionOp, CompoundLaunch, Launch, SequencesOp, TargetAttr, ViewOp
 from lanelink.dialects.launch.step import LIFTED, launches, verify_linked
 from lanelink.dialects.launch.target import module_target
-from lanelink.dialects.tgraph.step import located, step_function
+from lanelink.dialects.tgraph.step import step_function
 from lanelink.lowering.driver_buffers import DriverBuffers, StepIoBuffers, step_buffers
 from lanelink.lowering.launch_specs import launch_spec
 from lanelink.lowering.parameters import ParameterError, check_parameters

@@ -12,10 +12,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph import FusedOp, LiftedOp
 from lanelink.dialects.tgraph.fused import numbers
-from lanelink.dialects.tgraph.step import located, step_function
+from lanelink.dialects.tgraph.step import step_function
 from lanelink.passes.shim import Answer, MakeShim, Shim
 
 

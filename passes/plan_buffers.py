@@ -12,10 +12,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.launch.buffers import AllocOp, ViewOp
 from lanelink.dialects.launch.sizes import buffer_bytes
-from lanelink.dialects.tgraph.step import located
 from lanelink.passes.arena import Lifetime, plan_arena
 
 OFFSET = "offset"

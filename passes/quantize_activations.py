@@ -12,10 +12,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph import FusedOp, HeadMatmulOp, LiftedOp, MatmulOp, MoeOp, Q8Type, QuantizeOp, RowsType
 from lanelink.dialects.tgraph.lifted import opt_operand
-from lanelink.dialects.tgraph.step import located
 from lanelink.passes.number_ops import number_ops
 
 Product = MatmulOp | HeadMatmulOp | MoeOp

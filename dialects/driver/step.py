@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, i64
@@ -27,6 +27,7 @@ from lanelink.dialects.attribute_syntax import parse_i64
 from lanelink.dialects.driver.attributes import BufferType, Io
 from lanelink.dialects.driver.buffers import INDEX_BYTES, ArenaOp, BufferOp, IoOp, ScratchOp, StateOp, buffer_of
 from lanelink.dialects.driver.launch import LaunchOp
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.tgraph.step import state_sequence
 
 
@@ -147,7 +148,7 @@ class StepOp(IRDLOperation):
             raise VerifyException(f"{self._where}: expected rows of 1 to the context, got {rows} and {context}")
         for op in self.body.block.ops:
             if not isinstance(op, BufferOp | LaunchOp | ReturnOp):
-                raise VerifyException(f"{self._where}: expected buffers and launches inside, got {op.name}")
+                raise OpFault(op, f"{self._where}: expected buffers and launches inside, got {op.name}")
         self._verify_tables()
         self._verify_covers()
         self._verify_single()
@@ -162,46 +163,49 @@ class StepOp(IRDLOperation):
             rows = op.rows.value.data
             if self.context is None or self.context.value.data > rows:
                 got = "none" if self.context is None else self.context.value.data
-                raise VerifyException(
-                    f"{self._where} context: expected at most the {rows} rows of state '{op.state.data}', got {got}"
+                raise OpFault(
+                    op, f"{self._where} context: expected at most the {rows} rows of state '{op.state.data}', got {got}"
                 )
 
     def _verify_covers(self) -> None:
         """Each lifted op is computed by one launch."""
-        count = Counter(n for launch in self.launches for n in launch.covers.get_values())
-        if repeated := sorted(n for n, times in count.items() if times > 1):
-            raise VerifyException(
-                f"{self._where}: expected each lifted op covered by one launch, got several for {repeated[:8]}"
-            )
+        covered: set[int] = set()
+        for launch in self.launches:
+            for n in launch.covers.get_values():
+                if n in covered:
+                    message = f"{self._where}: expected each lifted op covered by one launch, got several for [{n}]"
+                    raise OpFault(launch, message)
+                covered.add(n)
 
     def _verify_single(self) -> None:
         """At most one of each buffer that a step has one of, and states by names of their own."""
-        count: Counter[str] = Counter()
+        found: defaultdict[str, list[Operation]] = defaultdict(list)
         for op in self.body.block.ops:
             match op:
                 case ArenaOp():
-                    count["arena"] += 1
+                    found["arena"].append(op)
                 case IoOp():
-                    count[f"io {op.kind.data.value}"] += 1
+                    found[f"io {op.kind.data.value}"].append(op)
                 case ScratchOp():
-                    count[f"scratch {op.kind.data.value}"] += 1
+                    found[f"scratch {op.kind.data.value}"].append(op)
                 case StateOp():
-                    count[f"state '{op.state.data}'"] += 1
+                    found[f"state '{op.state.data}'"].append(op)
                 case _:
                     pass
-        for what, times in count.items():
-            if times > 1:
-                raise VerifyException(f"{self._where}: expected at most one {what}, got {times}")
+        for what, ops in found.items():
+            if len(ops) > 1:
+                raise OpFault(ops[1], f"{self._where}: expected at most one {what}, got {len(ops)}")
 
     def _verify_io(self, rows: int) -> None:
         tokens = self._io(Io.TOKEN)
         if len(tokens) != 1 or tokens[0].size != INDEX_BYTES * rows:
-            got = f"{tokens[0].size} bytes" if tokens else "none"
-            raise VerifyException(f"{self._where}: expected an io token of {INDEX_BYTES * rows} bytes, got {got}")
+            got, at = (f"{tokens[0].size} bytes", tokens[0]) if tokens else ("none", self)
+            raise OpFault(at, f"{self._where}: expected an io token of {INDEX_BYTES * rows} bytes, got {got}")
         if self.sequences not in (1, rows):
-            raise VerifyException(
+            raise OpFault(
+                self._io(Io.POSITION)[0],
                 f"{self._where}: expected an io position of {INDEX_BYTES} bytes, or of {INDEX_BYTES * rows}, "
-                f"one a row, got {INDEX_BYTES * self.sequences} bytes"
+                f"one a row, got {INDEX_BYTES * self.sequences} bytes",
             )
         self._verify_sequences()
 
@@ -211,8 +215,8 @@ class StepOp(IRDLOperation):
             return
         for op in self.body.block.ops:
             if isinstance(op, StateOp) and (state_sequence(op.state.data) or 0) >= self.sequences:
-                raise VerifyException(
-                    f"{self._where}: expected a state of a sequence below {self.sequences}, got '{op.state.data}'"
+                raise OpFault(
+                    op, f"{self._where}: expected a state of a sequence below {self.sequences}, got '{op.state.data}'"
                 )
 
     def _verify_results(self, rows: int) -> None:
@@ -223,7 +227,7 @@ class StepOp(IRDLOperation):
             held = buffer_of(value, f"{self._where} {name}").size
             if held != size if size is not None else held % (4 * rows):
                 wanted = f"{size}" if size is not None else f"a multiple of {4 * rows}"
-                raise VerifyException(f"{self._where} {name}: expected {wanted} bytes, got {held}")
+                raise OpFault(result, f"{self._where} {name}: expected {wanted} bytes, got {held}")
 
     # Assembly
 

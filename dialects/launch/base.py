@@ -29,6 +29,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 
@@ -231,9 +232,9 @@ class CompoundLaunch(Launch, ABC):
         ops = list(block.ops)
         for op in ops:
             if not isinstance(op, kinds):
-                raise VerifyException(f"{self.name}: expected {names} inside, got {op.name}")
+                raise OpFault(op, f"{self.name}: expected {names} inside, got {op.name}")
             if isinstance(op, Launch) and op.dependent is not None:
-                raise VerifyException(f"{op.name}: expected dependent on the whole of {self.name}, got it on a part")
+                raise OpFault(op, f"{op.name}: expected dependent on the whole of {self.name}, got it on a part")
         if len(ops) < least:
             raise VerifyException(f"{self.name}: expected at least {least} inside, got {len(ops)}")
 

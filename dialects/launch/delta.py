@@ -20,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.launch.base import (
     CompoundLaunch,
     LeafLaunch,
@@ -198,7 +199,10 @@ class ConvPartsOp(CompoundLaunch):
         normed: set[int] = set()
         for part in self.body.block.ops:
             assert isinstance(part, ConvPartOp)
-            forms.add(check_conv(part))
+            try:
+                forms.add(check_conv(part))
+            except VerifyException as error:
+                raise OpFault.of(part, error) from None
             if part.l2_cols is not None:
                 normed.add(part.l2_cols.value.data)
         if len(forms) > 1:

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, region_def, traits_def
 from xdsl.traits import NoTerminator
-from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.launch.attention import AttentionOp
 from lanelink.dialects.launch.base import CompoundLaunch, Launch
 from lanelink.dialects.launch.elementwise import BinaryOp
@@ -61,11 +61,11 @@ class FoldOp(CompoundLaunch):
         for at, part in enumerate(later):
             _check_kind(part, self.LATER if at else second, "after the first" if at else where)
             if not written.intersection(part.reads()):
-                raise VerifyException(f"launch.fold: expected {part.name} to read what a part before it wrote")
+                raise OpFault(part, f"launch.fold: expected {part.name} to read what a part before it wrote")
             written.update(part.writes())
 
 
 def _check_kind(part: Launch, kinds: tuple[type[Launch], ...], where: str) -> None:
     if not isinstance(part, kinds):
         names = " or ".join(k.name for k in kinds)
-        raise VerifyException(f"launch.fold: expected {names} {where}, got {part.name}")
+        raise OpFault(part, f"launch.fold: expected {names} {where}, got {part.name}")

@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.launch.base import (
     CompoundLaunch,
     LeafLaunch,
@@ -180,14 +181,20 @@ class GemmPartsOp(CompoundLaunch):
         formats: set[str] = set()
         for part in self.body.block.ops:
             assert isinstance(part, GemmPartOp)
-            n = check_rows(part.w, "launch.gemm_part w", None, k)
-            check_format("launch.gemm_part w", self.x.type, part.w.type)
+            try:
+                self._check_part(part, m, k)
+            except VerifyException as error:
+                raise OpFault.of(part, error) from None
             formats.add(str(part.w.type.format.data) if isinstance(part.w.type, RowsType) else "")
-            check_vector(part.bias, "launch.gemm_part bias", n)
-            check_index(part.at, "launch.gemm_part at")
-            part.check_units(part.out, m, 1, n)
         if len(formats) > 1:
             raise VerifyException(f"launch.gemm_parts: expected rows of one format, got {', '.join(sorted(formats))}")
+
+    def _check_part(self, part: GemmPartOp, m: int, k: int) -> None:
+        n = check_rows(part.w, "launch.gemm_part w", None, k)
+        check_format("launch.gemm_part w", self.x.type, part.w.type)
+        check_vector(part.bias, "launch.gemm_part bias", n)
+        check_index(part.at, "launch.gemm_part at")
+        part.check_units(part.out, m, 1, n)
 
 
 @irdl_op_definition

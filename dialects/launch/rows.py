@@ -20,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.launch.base import (
     CompoundLaunch,
     buffer_shape,
@@ -210,7 +211,10 @@ class RopePartsOp(CompoundLaunch):
         rows = check_tables(self)
         for side in self.body.block.ops:
             assert isinstance(side, RopeSideOp)
-            rows = check_side(side, self, rows)
+            try:
+                rows = check_side(side, self, rows)
+            except VerifyException as error:
+                raise OpFault.of(side, error) from None
 
 
 def check_side(side: RopeOp | RopeSideOp, holder: RopeOp | RopePartsOp, expected: int | None) -> int:

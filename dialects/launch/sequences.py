@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, region_def, traits_def
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.fault import OpFault
 from lanelink.dialects.launch.accesses import meet, parts, reads_of, writes_of
 from lanelink.dialects.launch.attention import AttentionOp
 from lanelink.dialects.launch.base import SEGMENTS, CompoundLaunch, Launch
@@ -51,13 +52,13 @@ class SequencesOp(CompoundLaunch):
         first = members[0]
         for member in members[1:]:
             if type(member) is not type(first):
-                raise VerifyException(f"{self.name}: expected members of one kind, {first.name}, got {member.name}")
+                raise OpFault(member, f"{self.name}: expected members of one kind, {first.name}, got {member.name}")
             if computed(first) != computed(member):
                 expected, got = (", ".join(str(fields) for fields in computed(op)) for op in (first, member))
-                raise VerifyException(f"{self.name}: expected members of the fields {expected}, got {got}")
+                raise OpFault(member, f"{self.name}: expected members of the fields {expected}, got {got}")
             if operand_types(first) != operand_types(member):
                 wanted, found = (_in_words(operand_types(op)) for op in (first, member))
-                raise VerifyException(f"{self.name}: expected members of the operands {wanted}, got {found}")
+                raise OpFault(member, f"{self.name}: expected members of the operands {wanted}, got {found}")
         self._verify_apart(members)
 
     def _verify_apart(self, members: list[Launch]) -> None:

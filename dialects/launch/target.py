@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from lanelink.dialects.attribute_syntax import parse_string, verified
+from lanelink.dialects.fault import OpFault, located
 
 TARGET = "launch.target"
 """The module attribute that holds the target."""
@@ -140,5 +141,5 @@ def module_target(module: ModuleOp) -> TargetAttr:
     if target is None:
         return preset("h200")
     if not isinstance(target, TargetAttr):
-        raise VerifyException(f"module {TARGET}: expected #launch.target<...>, got {target}")
+        raise OpFault(module, located(module, f"module {TARGET}: expected #launch.target<...>, got {target}"))
     return target

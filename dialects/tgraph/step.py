@@ -16,19 +16,16 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    FileLineColLoc,
     IntegerAttr,
     ModuleOp,
-    NameLoc,
     StringAttr,
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.fault import OpFault
+from lanelink.dialects.fault import OpFault, located
 from lanelink.dialects.tgraph.attributes import static_shape
 from lanelink.dialects.tgraph.lifted import INDEX
 
@@ -80,7 +77,11 @@ def step_function(module: ModuleOp) -> FuncOp:
     without a body."""
     found = [op for op in module.ops if isinstance(op, FuncOp) and is_step(op)]
     if len(found) != 1:
-        raise VerifyException(f"expected one function with a {TOKEN} argument, got {len(found)}")
+        inside = sum(isinstance(op, FuncOp) and is_step(op) for op in module.walk()) - len(found)
+        rest = f", and {inside} in modules inside it" if inside else ""
+        message = f"expected one function with a {TOKEN} argument, got {len(found)}{rest}"
+        at = found[1] if found else module
+        raise OpFault(at, located(at, message))
     if found[0].is_declaration:
         raise OpFault(found[0], f"step @{found[0].sym_name.data}: expected a body, got a declaration")
     return found[0]
@@ -100,21 +101,10 @@ def step_io(func: FuncOp) -> StepIo:
     logits = _marked(func.res_attrs, LOGITS)
     if len(logits) > 1:
         raise OpFault(func, f"{where}: expected at most one {LOGITS} result, got {len(logits)}")
-    states: dict[int, str] = {}
-    for k, attrs in _dicts(func.arg_attrs):
-        name = attrs.data.get(STATE)
-        if name is None:
-            continue
-        if not isinstance(name, StringAttr) or name.data in states.values():
-            raise OpFault(func, f"{where} argument {k}: expected {STATE} to be a name of its own, got {name}")
-        if not name.data.isascii():
-            # xDSL would read it back from text as bytes.
-            raise OpFault(func, f"{where} argument {k}: expected {STATE} to be a name in ASCII, got {name.data!r}")
-        if sequences > 1 and (state_sequence(name.data) or 0) >= sequences:
-            raise OpFault(
-                func, f"{where} argument {k}: expected {STATE} of a sequence below {sequences}, got '{name.data}'"
-            )
-        states[k] = name.data
+    states = state_names(func)
+    for k, name in states.items():
+        if sequences > 1 and (state_sequence(name) or 0) >= sequences:
+            raise OpFault(func, f"{where} argument {k}: expected {STATE} of a sequence below {sequences}, got '{name}'")
     return StepIo(
         token=tokens[0],
         position=positions[0] if positions else None,
@@ -123,6 +113,25 @@ def step_io(func: FuncOp) -> StepIo:
         logits=logits[0] if logits else None,
         sequences=sequences,
     )
+
+
+def state_names(func: FuncOp) -> dict[int, str]:
+    """The states of a step, of tensors or of buffers: argument number → its name, which no other has."""
+    states: dict[int, str] = {}
+    taken: set[str] = set()
+    for k, attrs in _dicts(func.arg_attrs):
+        name = attrs.data.get(STATE)
+        if name is None:
+            continue
+        where = f"step @{func.sym_name.data} argument {k}"
+        if not isinstance(name, StringAttr) or name.data in taken:
+            raise OpFault(func, f"{where}: expected {STATE} to be a name of its own, got {name}")
+        if not name.data.isascii():
+            # xDSL would read it back from text as bytes.
+            raise OpFault(func, f"{where}: expected {STATE} to be a name in ASCII, got {name.data!r}")
+        taken.add(name.data)
+        states[k] = name.data
+    return states
 
 
 def _check_indices(func: FuncOp, where: str, token: int, positions: list[int]) -> int:
@@ -218,13 +227,3 @@ def _dicts(attrs: ArrayAttr[DictionaryAttr] | None) -> Iterator[tuple[int, Dicti
 
 def _marked(attrs: ArrayAttr[DictionaryAttr] | None, name: str) -> list[int]:
     return [k for k, entry in _dicts(attrs) if name in entry.data]
-
-
-def located(op: Operation, message: str) -> str:
-    """`message` with the op's source location in front, where it has one."""
-    location = op.location
-    if isinstance(location, FileLineColLoc):
-        return f"{location.filename.data}:{location.line.data}:{location.column.data}: {message}"
-    if isinstance(location, NameLoc):
-        return f"{location.desc.data}: {message}"
-    return message

@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import InterpretationError
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch.buffers import AllocOp
 from lanelink.dialects.launch.sizes import buffer_bytes
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type
-from lanelink.dialects.tgraph.step import located
 from lanelink.lowering.activations import ActivationLayout, QuantizedRows
 from lanelink.lowering.interpreters.elements import DTYPES
 from lanelink.passes.plan_buffers import ARENA, OFFSET

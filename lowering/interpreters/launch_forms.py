@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.utils.exceptions import InterpretationError
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch.base import LeafLaunch
 from lanelink.dialects.launch.placement import ReadsUnits
-from lanelink.dialects.tgraph.step import located
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows
 from lanelink.lowering.interpreters.arena import UNWRITTEN_INDEX

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from lanelink.dialects import launch, tgraph
+from lanelink.dialects.fault import located
 from lanelink.dialects.formats import BLOCK_VALUES
 from lanelink.dialects.launch.accesses import root
 from lanelink.dialects.launch.base import CompoundLaunch, Launch, LeafLaunch, Placed
@@ -25,7 +26,7 @@ from lanelink.dialects.launch.step import LIFTED
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RopeTableAttr
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
-from lanelink.dialects.tgraph.step import located, step_function, step_return
+from lanelink.dialects.tgraph.step import step_function, step_return
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize
 from lanelink.lowering.functions import Activation, BinaryOp

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import I64, IntegerAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.tgraph.attention import AttentionOp
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.dialects.tgraph.block_attention import FullAttentionOp, LutAttentionOp
@@ -39,7 +40,6 @@ from lanelink.dialects.tgraph.products import MatmulOp, QuantizeOp
 from lanelink.dialects.tgraph.rows import FusedRowOp, NormKind, RopeOp
 from lanelink.dialects.tgraph.sampling import AdvanceOp, ArgMaxOp
 from lanelink.dialects.tgraph.shape import HeadSliceOp, TransposeOp, ViewOp
-from lanelink.dialects.tgraph.step import located
 from lanelink.dialects.tgraph.tables import RowGatherOp, RowsGatherOp, SetRowOp
 from lanelink.lowering import meanings
 from lanelink.lowering.activations import QuantizedRows, quantize

@@ -16,11 +16,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.shaped import is_tensor
 from lanelink.dialects.tgraph.constant import ConstantOp
 from lanelink.dialects.tgraph.fused import FusedOp
 from lanelink.dialects.tgraph.lifted import LiftedOp
-from lanelink.dialects.tgraph.step import located, step_function, step_return
+from lanelink.dialects.tgraph.step import step_function, step_return
 from lanelink.lowering.interpreters.elements import DTYPES
 from lanelink.lowering.interpreters.lifted import Function, Value, function_of
 from lanelink.lowering.weights import Constants

@@ -13,11 +13,12 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from lanelink.dialects.driver import StepOp
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch import AllocOp
 from lanelink.dialects.launch.step import LIFTED, verify_linked
 from lanelink.dialects.launch.target import module_target
 from lanelink.dialects.tgraph.fused import leaves
-from lanelink.dialects.tgraph.step import located, step_function, step_io, step_return, verify_dominance
+from lanelink.dialects.tgraph.step import step_function, step_io, step_return, verify_dominance
 from lanelink.passes.link.linker import Linker, buffer_type
 from lanelink.passes.shim import MakeShim, Shim
 
@@ -36,10 +37,10 @@ class LinkPass(ModulePass):
     """What makes the shim of the module's target. A compiler with a lane of its own overrides it in a subclass."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if any(isinstance(each, StepOp) for each in op.ops):
-            raise PassFailedException(
-                f"{self.name}: expected a step of tensors, got driver calls: it is lowered already"
-            )
+        done = next((each for each in op.ops if isinstance(each, StepOp)), None)
+        if done is not None:
+            message = f"{self.name}: expected a step of tensors, got driver calls: it is lowered already"
+            raise PassFailedException(located(done, message))
         func = step_function(op)
         if LIFTED in func.attributes:
             message = f"{self.name}: expected a step of tensors, got launches: it is linked already"
@@ -57,7 +58,7 @@ class LinkPass(ModulePass):
 def link(func: FuncOp, shim: Shim) -> FuncOp:
     """The linked step of a level-2 function."""
     io = step_io(func)
-    block = Block(arg_types=[buffer_type(a.type) for a in func.body.block.args])
+    block = Block(arg_types=[buffer_type(a) for a in func.body.block.args])
     for made, argument in zip(block.args, func.body.block.args, strict=True):
         made.name_hint = argument.name_hint
         made.location = argument.location

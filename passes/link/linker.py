@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.utils.exceptions import PassFailedException
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.launch import AllocOp, ConstantOp, CopyOp, ViewOp
 from lanelink.dialects.launch import SetRowOp as SetRowLaunch
 from lanelink.dialects.launch.accesses import root
@@ -25,7 +26,7 @@ from lanelink.dialects.tgraph import FusedOp, LiftedOp, SetRowOp
 from lanelink.dialects.tgraph import ViewOp as TensorViewOp
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
 from lanelink.dialects.tgraph.fused import YieldOp
-from lanelink.dialects.tgraph.step import StepIo, located
+from lanelink.dialects.tgraph.step import StepIo
 from lanelink.passes.fuse.row_sets import sets_every_row
 from lanelink.passes.link.draft import Draft
 from lanelink.passes.shim import Answer, Shim
@@ -33,13 +34,18 @@ from lanelink.passes.shim import Answer, Shim
 T = TypeVar("T")
 
 
-def buffer_type(kind: Attribute) -> Attribute:
+def buffer_type(value: SSAValue) -> Attribute:
     """The type of the buffer that holds a value: a memref for a tensor; rows and quantized activations stay."""
+    kind = value.type
     if is_tensor(kind):
         return MemRefType(kind.element_type, kind.get_shape())
     if isinstance(kind, RowsType | Q8Type):
         return kind
-    raise PassFailedException(f"link: expected a tensor, rows or quantized activations, got {kind}")
+    what = f"argument {value.index}" if isinstance(value, BlockArgument) else "result"
+    made = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
+    assert made is not None
+    message = f"link {made.name} {what}: expected a tensor, rows or quantized activations, got {kind}"
+    raise PassFailedException(located(made, message))
 
 
 class Linker:
@@ -62,7 +68,7 @@ class Linker:
         """The buffer of a value, allocated where it has none yet."""
         found = self.buffers.get(value)
         if found is None:
-            found = self.alloc(buffer_type(value.type))
+            found = self.alloc(buffer_type(value))
             found.name_hint = value.name_hint
             self.bind(value, found)
         return found
@@ -155,7 +161,7 @@ class Linker:
         for op in func.body.block.ops:
             match op:
                 case TensorConstantOp():
-                    made = ConstantOp(op.source, buffer_type(op.result.type))
+                    made = ConstantOp(op.source, buffer_type(op.result))
                     made.location = op.location
                     made.result.name_hint = op.result.name_hint
                     self.block.add_op(made)
@@ -236,7 +242,7 @@ class Linker:
         return PassFailedException(located(op, f"link {op.name}: {why}"))
 
     def _view(self, op: TensorViewOp) -> None:
-        view = ViewOp(self.buffer(op.x), op.offset.value.data, number(op), buffer_type(op.result.type))
+        view = ViewOp(self.buffer(op.x), op.offset.value.data, number(op), buffer_type(op.result))
         view.location = op.location
         view.result.name_hint = op.result.name_hint
         self.block.add_op(view)

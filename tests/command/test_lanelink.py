@@ -130,7 +130,7 @@ def test_a_step_that_is_lowered_already(
     assert opt([str(step), "-p", passes, "-o", str(lowered)]) == 0
     for command in (lambda: run(lowered, "--ids", "1", "-n", "1"), lambda: main(["explain", str(lowered)])):
         assert command() == 1
-        fails(capsys, f"lanelink: {lowered}: expected a step of tensors", f"got {found}")
+        fails(capsys, f"lanelink: {lowered}:", ": expected a step of tensors", f"got {found}")
 
 
 def test_a_schedule_pass_left_out(step: Path, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_text_without_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     empty = tmp_path / "empty.mlir"
     empty.write_text("builtin.module {}", encoding="utf-8")
     assert run(empty, "--ids", "1", "-n", "1") == 1
-    fails(capsys, f"{empty}: expected one function with a tgraph.token argument, got 0")
+    fails(capsys, f"{empty}:1:1: expected one function with a tgraph.token argument, got 0")
 
 
 def test_no_such_weights(step: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

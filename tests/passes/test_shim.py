@@ -142,7 +142,7 @@ def test_a_refused_class_is_met_inside_native_ones() -> None:
 
 def linker_of(module: ModuleOp, shim: type[Shim]) -> Linker:
     func = step_function(module)
-    block = Block(arg_types=[buffer_type(a.type) for a in func.body.block.args])
+    block = Block(arg_types=[buffer_type(a) for a in func.body.block.args])
     return Linker(func, step_io(func), shim(module_target(module)), block)
 
 

@@ -29,7 +29,7 @@ func.func @step(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x32xf32>) -> t
 // -----
 
 // numbers_that_repeat
-// CHECK: step @step: expected each lifted op covered by one launch, got none for [1]
+// CHECK: step @step: expected each lifted op covered by one launch, got several for [0]
 func.func @step(%token: tensor<1xi32> {tgraph.token}, %x: tensor<1x32xf32>) -> tensor<1x32xf32> {
   %y = tgraph.silu %x number 0 : tensor<1x32xf32> -> tensor<1x32xf32>
   %z = tgraph.silu %y number 0 : tensor<1x32xf32> -> tensor<1x32xf32>
@@ -58,7 +58,7 @@ func.func @other(%token: tensor<1xi32> {tgraph.token}) {
 // -----
 
 // argument_that_is_no_buffer
-// CHECK: link: expected a tensor, rows or quantized activations, got index
+// CHECK: link func.func argument 1: expected a tensor, rows or quantized activations, got index
 func.func @step(%token: tensor<1xi32> {tgraph.token}, %k: index) {
   func.return
 }
