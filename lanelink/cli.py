@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -12,7 +13,7 @@ from dataclasses import fields
 from importlib import metadata
 from io import StringIO
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 from tqdm import tqdm
 from xdsl.context import Context
@@ -36,10 +37,11 @@ from lanelink.failures import InputError, is_closed, run_command
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
+from lanelink.lowering.runtime.backend import StepShape
 from lanelink.lowering.runtime.generation import check_request, generate_batch
 from lanelink.lowering.runtime.phases import Phases
 from lanelink.lowering.runtime.reference import step_shape
-from lanelink.lowering.script.standalone import count_of, numbers
+from lanelink.lowering.script.standalone import count_of, joined, numbers
 from lanelink.pipeline import Schedule, lowered_form
 from lanelink.places import PlacingParser
 from lanelink.quotes import check_quotes
@@ -54,15 +56,23 @@ NUMERICS = {n.value.replace("_", "-"): n for n in Numerics}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `lanelink`; the exit code."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     command: Callable[[argparse.Namespace], None] = options.command
     source: object = next(getattr(options, name) for name in ("step", "checkpoint", "shapes") if name in options)
     named = str(source) if not isinstance(source, list) else ", ".join(map(str, cast(list[object], source)))
     return run_command("lanelink", lambda: command(options), lambda: named, one_line=True)
 
 
+class _Parser(argparse.ArgumentParser):
+    """argparse's, which also says how a value is given that looks like an option."""
+
+    def error(self, message: str) -> NoReturn:
+        named = re.fullmatch(r"argument (?:-\w/)?(--[\w-]+): expected one argument", message)
+        super().error(message if named is None else f"{message} (one that begins with '-' as {named[1]}=-...)")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="lanelink", description="From a checkpoint to tokens, through the fewest, largest CUDA launches."
     )
     parser.add_argument("--version", action="version", version=f"lanelink {metadata.version('lanelink')}")
@@ -236,19 +246,19 @@ def _run(options: argparse.Namespace) -> None:
 def _decode(options: argparse.Namespace, phases: Phases) -> None:
     with phases.phase("read the step"):
         module = read_module(options.step)
-        _check_prompts(options, module)
+        shape = _check_prompts(options, module)
     with phases.phase("open the checkpoint"):
         source = open_checkpoint(options.weights)
+    # An object of ids has its text once it has all of them.
+    text = None if options.json and options.ids is not None else _text(options, shape.vocabulary, phases)
+    prompts: list[list[int]] = options.ids if options.ids is not None else _encode(options, text)
+    check_request(shape, prompts, options.n)
     with _bar("loading weights", None) as loading:
 
         def loaded(name: str) -> None:
             loading(1)
 
         backend = open_backend(options.backend, module, source, loaded, phases)
-    vocabulary = backend.shape.vocabulary
-    # An object of ids has its text once it has all of them.
-    text = None if options.json and options.ids is not None else _text(options, vocabulary, phases)
-    prompts: list[list[int]] = options.ids if options.ids is not None else _encode(options, text)
     steps = max(map(len, prompts)) + options.n - 1
     # Several texts cannot come at once.
     stream = None if text is None or options.json or len(prompts) > 1 else TextStream(text, prompts[0])
@@ -271,7 +281,7 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
         made = generate_batch(backend, prompts, options.n, report, show)
         seconds = time.perf_counter() - start
     if options.json:
-        text = text or _text(options, vocabulary, phases)
+        text = text or _text(options, shape.vocabulary, phases)
         tokens = sum(map(len, prompts)) + len(prompts) * (options.n - 1)
         found = _answer(text, prompts, made) | {
             "backend": options.backend,
@@ -287,8 +297,11 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
                 print(f"{taken:8.3f} s  {name}", file=sys.stderr)
 
 
-def _check_prompts(options: argparse.Namespace, module: ModuleOp) -> None:
-    """InputError for as many prompts as a step has not sequences, BackendError for ids that it does not take."""
+def _check_prompts(options: argparse.Namespace, module: ModuleOp) -> StepShape:
+    """
+    The shape of the step. InputError for as many prompts as it has not sequences, BackendError for ids that it does not
+    take.
+    """
     name, given = ("--prompt", options.prompt) if options.ids is None else ("--ids", options.ids)
     shape = step_shape(step_function(module))
     sequences = shape.sequences
@@ -297,6 +310,7 @@ def _check_prompts(options: argparse.Namespace, module: ModuleOp) -> None:
         raise InputError(f"{name}: expected it {once}, got it {len(given)} times")
     if options.ids is not None:
         check_request(shape, options.ids, options.n)
+    return shape
 
 
 def _answer(text: Text | None, prompts: list[list[int]], made: list[list[int]]) -> dict[str, object]:

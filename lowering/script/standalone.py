@@ -291,6 +291,18 @@ def numbers(text: str) -> list[int]:
     return [number(part.strip()) for part in text.split(",")]
 
 
+def joined(arguments: Sequence[str]) -> list[str]:
+    """A command line whose ids below zero are one argument with `--ids`, for `numbers` to refuse: by themselves they
+    look like an option."""
+    found: list[str] = []
+    for argument in arguments:
+        if found and found[-1] == "--ids" and argument.startswith("-") and argument[1:2].isdigit():
+            found[-1] = f"--ids={argument}"
+        else:
+            found.append(argument)
+    return found
+
+
 def main(step: Step, folder: Path, arguments: Sequence[str] | None = None) -> int:
     """The script's command line; 0, or 1 with one line on stderr. Bad usage ends the program with 2."""
     parser = argparse.ArgumentParser(description="Decodes greedily with the step of this script.")
@@ -301,7 +313,7 @@ def main(step: Step, folder: Path, arguments: Sequence[str] | None = None) -> in
     parser.add_argument("-n", type=count_of, required=True, metavar="N", help="tokens to generate")
     parser.add_argument("--device", type=number, default=0, metavar="K")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(joined(sys.argv[1:] if arguments is None else arguments))
     try:
         check_request(step, options.ids, options.n)
         device = Device(step, folder, options.device)

@@ -71,11 +71,11 @@ def test_several_sequences_are_answered_each(step: Path, tmp_path: Path, capsys:
 
 
 def test_run_says_where_the_time_went(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    named = ["read the step", "open the checkpoint", "lower", "weights", "vocabulary", "first token"]
+    named = ["read the step", "open the checkpoint", "vocabulary", "lower", "weights", "first token"]
     assert run(step, "--ids", "1,2", "-n", "2", "--json", "--phases") == 0
     found = json.loads(capsys.readouterr().out)["phases"]
     # An object has no text to show before it has all ids.
-    assert list(found) == [*named[:4], "first token", "vocabulary"]
+    assert list(found) == [*named[:2], *named[3:], "vocabulary"]
     assert all(taken > 0 for taken in found.values()) and found["first token"] < 60
     assert run(step, "--ids", "1,2", "-n", "2", "--phases") == 0
     said = [line.split(" s  ")[1] for line in capsys.readouterr().err.splitlines()]
@@ -111,6 +111,18 @@ def test_ids_are_looked_at_before_weights(
 ) -> None:
     """Weights that are not there are not asked for."""
     assert run(step, "--ids", ids, "-n", n, weights=tmp_path / "none") == 1
+    fails(capsys, part)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "n", "part"),
+    [("In the", "124", "a context of at least 129"), ("", "1", "expected at least 1 id, got 0")],
+)
+def test_a_prompt_is_looked_at_before_weights(
+    step: Path, prompt: str, n: str, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a checkpoint that is another's, whose tensors would be missed."""
+    assert run(step, "--prompt", prompt, "-n", n, weights=MODELS / "llama") == 1
     fails(capsys, part)
 
 
@@ -280,10 +292,24 @@ def test_a_count_below_one(option: str, capsys: pytest.CaptureFixture[str]) -> N
     assert f"argument {option}: expected a whole number of at least 1, got '-2'\n" in capsys.readouterr().err
 
 
-def test_ids_below_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "1", "--ids", "3,-2"])
-    assert "argument --ids: expected a whole number of at least 0, got '-2'\n" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [(("3,-2",), "-2"), (("-1,2",), "-1"), (("-1",), "-1"), (("1", "--ids", "-2,3"), "-2"), (("-1x",), "-1x")],
+)
+def test_ids_below_zero(ids: tuple[str, ...], found: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "1", "--ids", *ids])
+    assert exit.value.code == 2
+    assert f"argument --ids: expected a whole number of at least 0, got '{found}'\n" in capsys.readouterr().err
+
+
+def test_a_value_that_looks_like_an_option(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main(["run", "x.mlir", "--weights", "y", "--backend", "reference", "-n", "1", "--prompt", "--And"])
+    assert exit.value.code == 2
+    told = "argument --prompt: expected one argument (one that begins with '-' as --prompt=-...)\n"
+    assert capsys.readouterr().err.endswith(told)
+    assert run(step, "--prompt=--And", "-n", "1") == 0
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

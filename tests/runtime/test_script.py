@@ -151,6 +151,7 @@ def test_requests_it_refuses(
         (("--ids", "1,x", "-n", "1"), "argument --ids: expected a whole number of at least 0, got 'x'"),
         (("--ids", "", "-n", "1"), "argument --ids: expected a whole number of at least 0, got ''"),
         (("--ids", "1,-2", "-n", "1"), "argument --ids: expected a whole number of at least 0, got '-2'"),
+        (("--ids", "-1,2", "-n", "1"), "argument --ids: expected a whole number of at least 0, got '-1'"),
         (("--ids", "1", "-n", "0"), "argument -n: expected a whole number of at least 1, got '0'"),
         (("--ids", "1", "-n", "-3"), "argument -n: expected a whole number of at least 1, got '-3'"),
         (("--ids", "9" * 30, "-n", "1"), "argument --ids: expected a whole number of at most 18 digits, got one of 30"),
