@@ -58,7 +58,8 @@
 
 // Several sequences of a batch in one launch: what is each one's own, and where its blocks of rows are in the grid.
 struct Sequence {
-  const float *q, *keys, *values;
+  const float *q;
+  const Stored *keys, *values;
   const int *position;
   const float *gate;
   float *y;
@@ -67,14 +68,14 @@ struct Sequence {
 };
 
 #define SEQUENCE_PARAMS(i)                                                                                            \
-  const float *q##i, const float *keys##i, const float *values##i, const int *position##i, const float *gate##i,      \
+  const float *q##i, const Stored *keys##i, const Stored *values##i, const int *position##i, const float *gate##i,    \
       float *y##i, i8 *qout##i, int q_first##i
 #define SEQUENCE(i) case i: s = Sequence{q##i, keys##i, values##i, position##i, gate##i, y##i, qout##i, q_first##i}; break;
 
 #define ATTENTION_SEQUENCES(name, ...)                                                                                \
   extern "C" __global__ void __launch_bounds__(Form<__VA_ARGS__>::THREADS, 1) name(                                   \
       EACH_SEQUENCE(SEQUENCE_PARAMS), int q_pitch, int q_unit, int key_pitch, int value_pitch, int value_unit,        \
-      int early, int m, TURN_PARAMS, int head, const float *q_tail, int q_tail_pitch, const float *tail,              \
+      int early, int m, TURN_PARAMS, int head, const float *q_tail, int q_tail_pitch, const Stored *tail,             \
       int tail_pitch,                                                                                                 \
       int heads, int group, int block_heads, int block_rows, int hd, int vd, int window, const float *sinks,          \
       float scale, int splits, int join, float *partials, u32 *counters, int gate_pitch, int gate_act, int y_pitch,   \
@@ -99,13 +100,17 @@ struct Sequence {
 #if VALUES == 64
 ATTENTION(attention_64_f16_q4, 4, 2, 1, 8, 2)
 ATTENTION(attention_64_f16_q8, 8, 2, 1, 8, 1)
+ATTENTION_SEQUENCES(attention_64_f16_sequences, 8, 2, 1, 8, 1)
 #elif VALUES == 128
 ATTENTION(attention_128_f16_q4, 4, 4, 1, 8, 2)
 ATTENTION(attention_128_f16_q8, 8, 4, 1, 8, 1)
+ATTENTION_SEQUENCES(attention_128_f16_sequences, 8, 4, 1, 8, 1)
 #elif VALUES == 256
 ATTENTION(attention_256_f16_q8, 8, 4, 2, 8, 1)
+ATTENTION_SEQUENCES(attention_256_f16_sequences, 8, 4, 2, 8, 1)
 #else
 ATTENTION(attention_512_f16_q4, 4, 4, 4, 8, 1)
+ATTENTION_SEQUENCES(attention_512_f16_sequences, 4, 4, 4, 8, 1)
 #endif
 #elif VALUES == 64
 ATTENTION(attention_64_q2, 2, 2, 1, 8, 2)

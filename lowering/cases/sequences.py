@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
+from lanelink.dialects.formats import Format
 from lanelink.lowering.cases import delta
 from lanelink.lowering.cases.attention import AttentionShape, attention, scheduled
 from lanelink.lowering.cases.case import Case, QuantizedResult, Seed
 from lanelink.lowering.cases.delta import DeltaShape, conv
-from lanelink.lowering.cases.others import rope, set_row, set_row_quantized
+from lanelink.lowering.cases.others import rope, set_row, set_row_f16, set_row_quantized
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.attention_specs import AttentionSpec
 from lanelink.lowering.selection.calls import Address
@@ -57,6 +58,11 @@ def rows_set(count: int, m: int, width: int, on_device: bool) -> Case:
     return each(count, lambda k, seed: set_row(m, width, 3 * k if on_device else 2, on_device, seed))
 
 
+def rows_rounded(count: int, m: int, width: int, on_device: bool, gap: int = 0) -> Case:
+    """Each sequence's rows into its own table of f16, at positions of their own."""
+    return each(count, lambda k, seed: set_row_f16(m, width, 3 * k if on_device else 2, on_device, gap, seed))
+
+
 def rows_quantized(count: int, m: int, width: int, on_device: bool, planes: int, f32: bool) -> Case:
     """Each sequence's rows among as many others, quantized, at rows of their own."""
     rows = count * m + 1
@@ -95,6 +101,9 @@ def small_sequences() -> Iterator[Case]:
     yield rows_set(2, 1, 48, on_device=True)
     yield rows_set(8, 2, 35, on_device=True)
     yield rows_set(3, 1, 32, on_device=False)
+    yield rows_rounded(2, 1, 48, on_device=True)
+    yield rows_rounded(8, 2, 35, on_device=True, gap=1)
+    yield rows_rounded(3, 1, 32, on_device=False, gap=4)
     yield rows_quantized(3, 1, 96, on_device=False, planes=1, f32=False)
     yield rows_quantized(8, 2, 32, on_device=False, planes=2, f32=True)
     yield rows_quantized(5, 1, 160, on_device=True, planes=1, f32=True)
@@ -106,6 +115,12 @@ def small_sequences() -> Iterator[Case]:
     yield attentions(2, AttentionShape(2, 6, 3, 16, 16, 130, 160, planes=2))  # a quantized block across heads
     yield attentions(5, AttentionShape(1, 2, 1, 272, 260, 40, 64, values_from=4))
     yield attentions(2, AttentionShape(1, 3, 1, 24, 70, 66, 128, gap=2 * 2))  # values that 16-byte loads do not fit
+    f16 = AttentionShape(1, 4, 2, 32, 32, 5, 64, stored=Format.F16)
+    yield attentions(3, f16)
+    yield attentions(8, replace(f16, heads=2, kv_heads=1, at=60, length=192, early=True, settled=True))
+    yield attentions(2, replace(f16, m=3, hd=64, vd=68, at=70, length=128, gate=Activation.SIGMOID, row=1))
+    yield attentions(2, replace(f16, heads=8, kv_heads=1, vd=132, window=9, sinks=True, planes=1, f32=False))
+    yield attentions(5, replace(f16, heads=2, kv_heads=1, hd=272, vd=260, at=40, values_from=4))
     yield ropes(3, 1, 32, 16, (4, 2), (True, True), 5)
     yield ropes(8, 2, 20, 6, (3,), (False,), 1)
     yield ropes(2, 3, 288, 144, (1, 2, 1, 3), (False, True, True, False), 0)
@@ -129,6 +144,12 @@ def full_sequences() -> Iterator[Case]:
         yield attentions(count, AttentionShape(1, 64, 8, 64, 64, 900, 2048, window=128, sinks=True))
         yield attentions(count, AttentionShape(1, 16, 1, 576, 512, 700, 1024, values_from=0))
         yield attentions(count, AttentionShape(1, 8, 2, 64, 126, 500, 1024, gap=4))
+        f16 = AttentionShape(1, 32, 8, 128, 128, 700, 2048, stored=Format.F16)
+        yield attentions(count, f16)
+        yield attentions(count, replace(f16, heads=64, hd=64, vd=64, window=128, sinks=True, planes=1))
+        yield attentions(count, replace(f16, heads=16, kv_heads=2, hd=256, vd=256, gate=Activation.SIGMOID, row=2))
+        yield attentions(count, replace(f16, heads=16, kv_heads=1, hd=576, vd=512, length=1024, values_from=0))
+        yield rows_rounded(count, 1, 1024, on_device=True)
         yield ropes(count, 1, 128, 64, (32, 8), (True, True), 700)
         yield ropes(count, 1, 256, 32, (16, 2), (True, True), 31)
         yield ropes(count, 3, 64, 32, (128,), (False,), 1000)
@@ -146,6 +167,7 @@ __all__ = [
     "full_sequences",
     "ropes",
     "rows_quantized",
+    "rows_rounded",
     "rows_set",
     "small_sequences",
     "together",

@@ -54,6 +54,8 @@ ATTENTION_OWN = (0, 3, 5, 8, 41, 44, 47, 50)
 TOGETHER = {
     # x, y and its row
     "copy_rows": Together("copy_sequences", (0, 4, 6)),
+    # x, y and its row, a table of f16
+    "set_rows_f16": Together("set_rows_f16_sequences", (0, 2, 4)),
     # x, y and its row, its quantized form and its rows, fixed and named
     "unary_rows": Together("unary_sequences", (0, 6, 8, 9, 12, 13)),
     # position; of each side x, y and its row

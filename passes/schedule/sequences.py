@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f16
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -17,7 +17,6 @@ from lanelink.dialects.launch.accesses import Access, Range, parts, reads_of, wr
 from lanelink.dialects.launch.base import Launch
 from lanelink.dialects.launch.sequences import computed, operand_types
 from lanelink.dialects.launch.step import launches
-from lanelink.dialects.shaped import element_of
 from lanelink.dialects.tgraph.step import step_function
 from lanelink.passes.schedule.attention import attention_of
 
@@ -156,8 +155,6 @@ def _kind(op: Launch) -> Hashable | None:
     if not isinstance(op, SequencesOp.KINDS):
         return None
     members = list(parts(op))
-    if any(element_of(value) == f16 for part in members for value in part.operands):
-        return None  # tables of f16 have no kernel of several
     alike: list[Hashable] = [type(op), *computed(op), *operand_types(op)]
     alike += [part.row is None for part in members if isinstance(part, Placed)]
     alike += [value for part in members for name, value in part.named_operands() if name in SHARED]

@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from lanelink.backends import open_backend
-from lanelink.dialects.launch.target import Numerics
+from lanelink.dialects.formats import Format
+from lanelink.dialects.launch import SequencesOp, ViewOp
+from lanelink.dialects.launch.step import launches as linked
+from lanelink.dialects.tgraph.step import step_function
 from lanelink.frontend.importer import import_checkpoint, open_checkpoint
 from lanelink.lowering.runtime.backend import Backend, BackendError
 from lanelink.lowering.runtime.generation import generate, generate_batch
+from lanelink.pipeline import Level, lower
 
 MODELS = Path(__file__).parents[1] / "models"
 ALL = (
@@ -22,16 +26,15 @@ PROMPTS = [[73, 110, 32, 116, 104], [65, 110], [84, 104, 101, 32, 108, 111, 114,
 """Of different lengths."""
 
 
-def opened(name: str, backend: str, sequences: int = 1, numerics: Numerics | None = None) -> Backend:
+def opened(name: str, backend: str, sequences: int = 1, kv: Format = Format.F32) -> Backend:
     path = MODELS / name
-    step = import_checkpoint(path, context=24, sequences=sequences, numerics=numerics)
-    return open_backend(backend, step, open_checkpoint(path))
+    return open_backend(backend, import_checkpoint(path, context=24, sequences=sequences, kv=kv), open_checkpoint(path))
 
 
 @cache
-def alone(name: str, n: int) -> list[list[int]]:
+def alone(name: str, n: int, kv: Format = Format.F32) -> list[list[int]]:
     """What follows each prompt by a step of one sequence."""
-    one = opened(name, "reference")
+    one = opened(name, "reference", kv=kv)
     return [generate(one, prompt, n) for prompt in PROMPTS]
 
 
@@ -51,6 +54,27 @@ def test_the_same_ids_as_alone(name: str):
 def test_the_same_ids_on_the_emulator(name: str):
     backend = opened(name, "emulator", 3)
     assert generate_batch(backend, PROMPTS, 3) == alone(name, 3)
+
+
+def launches(name: str, kv: Format) -> list[tuple[str, ...]]:
+    """The launches of a step of three sequences, each as the kinds in it."""
+    step = lower(import_checkpoint(MODELS / name, context=24, sequences=3, kv=kv), Level.SCHEDULED)
+    run = [op for op in linked(step_function(step)) if not isinstance(op, ViewOp)]
+    return [tuple(m.name for m in op.members()) if isinstance(op, SequencesOp) else (op.name,) for op in run]
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gpt_oss", "deepseek_v2"])
+def test_tables_of_f16_are_set_and_read_together(name: str):
+    """In the launches that tables of f32 take."""
+    rounded = launches(name, Format.F16)
+    assert rounded == launches(name, Format.F32)
+    assert ("launch.attention",) * 3 in rounded and not {("launch.attention",), ("launch.set_row",)} & set(rounded)
+
+
+@pytest.mark.parametrize("name", ["qwen3", "deepseek_v2"])
+def test_the_same_ids_over_tables_of_f16(name: str):
+    backend = opened(name, "emulator", 3, Format.F16)
+    assert generate_batch(backend, PROMPTS, 2) == alone(name, 2, Format.F16)
 
 
 def test_a_sequence_begins_anew_while_others_go_on():

@@ -62,3 +62,25 @@ func.func @step(%token: memref<1xi32> {tgraph.token}, %p: memref<1xi32> {tgraph.
   }
   func.return %o : !tgraph.q8<2x32>
 }
+
+// -----
+
+// Tables of f16 are set and read by entries of their own.
+// CHECK: driver.launch @tables::@set_rows_f16_sequences(%a, %s, %p, %b, %t, %q, null, {{.*}}, 64 : i32, 64 : i32, 64 : i32) grid (1, 1, 2) block (256, 1, 1) covers [0, 1] {label = "2 set_row"}
+// CHECK: driver.launch @attention_64_f16::@attention_64_f16_sequences(%a, %s, %s, %p, null, %x, null, 0 : i32, %b, %t, %t, %q, null, %y, null, 0 : i32, null, {{.*}}) grid (2, 1, 2) block (256, 1, 1) shared {{.*}} covers [2, 3] {label = "2 attention"}
+func.func @step(%token: memref<1xi32> {tgraph.token}, %p: memref<1xi32> {tgraph.position}, %q: memref<1xi32> {tgraph.state = "q"},
+                %a: memref<1x64xf32> {tgraph.state = "a"}, %b: memref<1x64xf32> {tgraph.state = "b"},
+                %s: memref<8x64xf16> {tgraph.state = "s"}, %t: memref<8x64xf16> {tgraph.state = "t"},
+                %x: memref<1x64xf32> {tgraph.state = "x"}, %y: memref<1x64xf32> {tgraph.state = "y"}) attributes {launch.lifted = 4 : i64} {
+  launch.sequences() {
+    launch.set_row(source = %a : memref<1x64xf32>, out = %s : memref<8x64xf16>, at = %p : memref<1xi32>) covers [0]
+    launch.set_row(source = %b : memref<1x64xf32>, out = %t : memref<8x64xf16>, at = %q : memref<1xi32>) covers [1]
+  }
+  launch.sequences() {
+    launch.attention(q = %a : memref<1x64xf32>, keys = %s : memref<8x64xf16>, values = %s : memref<8x64xf16>, position = %p : memref<1xi32>, out = %x : memref<1x64xf32>)
+      {heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [2]
+    launch.attention(q = %b : memref<1x64xf32>, keys = %t : memref<8x64xf16>, values = %t : memref<8x64xf16>, position = %q : memref<1xi32>, out = %y : memref<1x64xf32>)
+      {heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [3]
+  }
+  func.return
+}

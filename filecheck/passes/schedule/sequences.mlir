@@ -195,3 +195,29 @@ func.func @views_of_one_tensor(%token: memref<1xi32> {tgraph.token}, %x: memref<
     state = %n : memref<32x32xf32>, norm_weight = %w : memref<32xf32>, out = %y1 : memref<1x32xf32>) {value_heads = 1 : i64, key_heads = 1 : i64, head_dim = 32 : i64, eps = 1.0e-06 : f32} covers [2]
   func.return
 }
+
+// -----
+
+// Rows set into tables of f16, and attentions over them.
+// CHECK-LABEL: func.func @tables_of_f16
+// CHECK: launch.sequences() {
+// CHECK-NEXT: launch.set_row({{.*}}, out = %s : memref<8x64xf16>, at = %p : {{.*}} covers [0]
+// CHECK-NEXT: launch.set_row({{.*}}, out = %t : memref<8x64xf16>, at = %q : {{.*}} covers [1]
+// CHECK-NEXT: }
+// CHECK-NEXT: launch.sequences() {
+// CHECK-NEXT: launch.attention({{.*}}, keys = %s : {{.*}} covers [2]
+// CHECK-NEXT: launch.attention({{.*}}, keys = %t : {{.*}} covers [3]
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+func.func @tables_of_f16(%token: memref<1xi32> {tgraph.token}, %p: memref<1xi32> {tgraph.position}, %q: memref<1xi32> {tgraph.state = "q"},
+                %a: memref<1x64xf32> {tgraph.state = "a"}, %b: memref<1x64xf32> {tgraph.state = "b"},
+                %s: memref<8x64xf16> {tgraph.state = "s"}, %t: memref<8x64xf16> {tgraph.state = "t"},
+                %x: memref<1x64xf32> {tgraph.state = "x"}, %y: memref<1x64xf32> {tgraph.state = "y"}) attributes {launch.lifted = 4 : i64} {
+    launch.set_row(source = %a : memref<1x64xf32>, out = %s : memref<8x64xf16>, at = %p : memref<1xi32>) covers [0]
+    launch.set_row(source = %b : memref<1x64xf32>, out = %t : memref<8x64xf16>, at = %q : memref<1xi32>) covers [1]
+    launch.attention(q = %a : memref<1x64xf32>, keys = %s : memref<8x64xf16>, values = %s : memref<8x64xf16>, position = %p : memref<1xi32>, out = %x : memref<1x64xf32>)
+      {heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [2]
+    launch.attention(q = %b : memref<1x64xf32>, keys = %t : memref<8x64xf16>, values = %t : memref<8x64xf16>, position = %q : memref<1xi32>, out = %y : memref<1x64xf32>)
+      {heads = 2 : i64, kv_heads = 2 : i64, head_dim = 32 : i64, value_dim = 32 : i64, scale = 1.0 : f32} covers [3]
+  func.return
+}
