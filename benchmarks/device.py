@@ -115,6 +115,9 @@ class Device:
             which = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             check(cu.cuFuncSetAttribute(self._functions[key], which, call.shared))
             self._shared[key] = call.shared
+        if call.carveout is not None:
+            which = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+            check(cu.cuFuncSetAttribute(self._functions[key], which, call.carveout))
         if call.cluster > USUAL_CLUSTER:
             which = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
             check(cu.cuFuncSetAttribute(self._functions[key], which, 1))

@@ -66,9 +66,10 @@
 // follow one another, that streams slower than a batch held beside the one that is summed.
 //
 // On compute_90 one row of x, f32 or of one plane, has entries of wide blocks whose warps stream through rings in shared
-// memory (r1b), of the formats of which two chunks a warp fit there.
-#define RINGS(suffix)                                                                                                  \
-  GEMV_ENTRY(WIDE_THREADS, 1, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))             \
+// memory (r1b), of the formats of which two chunks a warp fit there. q8_0's products take half of a multiprocessor's
+// registers, so that an attention's block may be there too: BLOCKS is 2, though shared memory holds one of them.
+#define RINGS(suffix, BLOCKS)                                                                                                \
+  GEMV_ENTRY(WIDE_THREADS, BLOCKS, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))        \
   GLU_ENTRY(WIDE_THREADS, 1, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, true, 2>(a, values, ring_at)))
 
 #define F32_R4 GEMV(_f32_r4, INPUT_F32, 4, 2, 2, 2) GLU(_f32_r4, INPUT_F32, 4, 2, 2, 2)
@@ -83,7 +84,7 @@ GLU(_f32_r1w2, INPUT_F32, 1, 4, 2, 2)
 GLU_OF(WIDE_THREADS, false, _f32_r1x, INPUT_F32, 1, 2, 4, 1)
 F32_R4
 #if __CUDA_ARCH__ >= 900
-RINGS(_f32_r1b)
+RINGS(_f32_r1b, 1)
 #endif
 #elif FORMAT_CODE <= 3
 F32_R1
@@ -102,7 +103,7 @@ GEMV(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 4, 1)
 GLU(_q8_r4, INPUT_Q8, 4, 2, 2, 2)
 #if __CUDA_ARCH__ >= 900
-RINGS(_q8_r1b)
+RINGS(_q8_r1b, 2)
 #endif
 #elif FORMAT_CODE > 3
 GEMV(_q8_r1, INPUT_Q8, 1, 2, 2, 2)
@@ -115,6 +116,6 @@ GLU_OF(WIDE_THREADS, true, _q8_r1x, INPUT_Q8, 1, 4, 2, 1)
 #endif
 GLU(_q8_r4, INPUT_Q8, 4, 2, 1, 2)
 #if __CUDA_ARCH__ >= 900 && FORMAT_CODE != 7
-RINGS(_q8_r1b)
+RINGS(_q8_r1b, 1)
 #endif
 #endif

@@ -187,6 +187,7 @@ class _Lowering:
             dependent=op.dependent is not None and self.waits and call.dependent,
             together=call.together,
             cluster=None if call.cluster == 1 else call.cluster,
+            carveout=call.carveout,
             covers=op.covered(),
             label=label_of(op),
         )

@@ -64,10 +64,13 @@ class LaunchOp(IRDLOperation):
     A parameter is a buffer's address with an offset in bytes, an i32, an f32, or null for an operand this launch has
     not. `dependent`: it may begin before the launch before it ends, as its kernel waits for that itself. `together`:
     its blocks wait for each other, so that all of them have to be resident at once. `cluster`: as many neighbouring
-    blocks along x run side by side and reach each other's shared memory. `covers` are the lifted ops it computes.
+    blocks along x run side by side and reach each other's shared memory. `carveout`: the percentage of a
+    multiprocessor's first-level cache that it prefers as shared memory; blocks of launches whose shares differ are not
+    on a multiprocessor together. `covers` are the lifted ops it computes.
 
     Stands for [cuLaunchKernelEx](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__EXEC.html); `dependent` is
-    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, `cluster` CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION.
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, `cluster` CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+    `carveout` CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT of its function.
 
     Example:
     ```mlir
@@ -86,6 +89,7 @@ class LaunchOp(IRDLOperation):
     dependent = opt_prop_def(UnitAttr)
     together = opt_prop_def(UnitAttr)
     cluster = opt_prop_def(IntegerAttr[I64])
+    carveout = opt_prop_def(IntegerAttr[I64])
     covers = prop_def(DenseArrayBase[I64])
     label = opt_prop_def(StringAttr)
     buffers = var_operand_def(BufferType())
@@ -104,6 +108,7 @@ class LaunchOp(IRDLOperation):
         dependent: bool = False,
         together: bool = False,
         cluster: int | None = None,
+        carveout: int | None = None,
         covers: Sequence[int] = (),
         label: str | None = None,
     ) -> None:
@@ -120,6 +125,7 @@ class LaunchOp(IRDLOperation):
                 "dependent": UnitAttr() if dependent else None,
                 "together": UnitAttr() if together else None,
                 "cluster": None if cluster is None else IntegerAttr(cluster, i64),
+                "carveout": None if carveout is None else IntegerAttr(carveout, i64),
                 "covers": DenseArrayBase.from_list(i64, sorted(covers)),
                 "label": None if label is None else StringAttr(label),
             },
@@ -161,6 +167,8 @@ class LaunchOp(IRDLOperation):
             )
         if self.cluster is not None:
             self._verify_cluster(self.cluster.value.data)
+        if self.carveout is not None and not 0 <= self.carveout.value.data <= 100:
+            raise VerifyException(f"driver.launch carveout: expected 0 to 100 percent, got {self.carveout.value.data}")
         addresses = sum(isinstance(a, AddressAttr) for a in self.arguments)
         if addresses != len(self.buffers):
             raise VerifyException(
@@ -251,6 +259,8 @@ class LaunchOp(IRDLOperation):
             printer.print_string(f" cluster {self.cluster.value.data}")
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data}")
+        if self.carveout is not None:
+            printer.print_string(f" carveout {self.carveout.value.data}")
         if self.dependent is not None:
             printer.print_string(" dependent")
         if self.together is not None:
@@ -279,6 +289,9 @@ class LaunchOp(IRDLOperation):
         shared = 0
         if parser.parse_optional_keyword("shared"):
             shared = parse_i64(parser)
+        carveout = None
+        if parser.parse_optional_keyword("carveout"):
+            carveout = parse_i64(parser)
         dependent = parser.parse_optional_keyword("dependent") is not None
         together = parser.parse_optional_keyword("together") is not None
         parser.parse_keyword("covers")
@@ -300,6 +313,7 @@ class LaunchOp(IRDLOperation):
             dependent=dependent,
             together=together,
             cluster=cluster,
+            carveout=carveout,
             covers=covers,
             label=None if label is None else label.data,
         )

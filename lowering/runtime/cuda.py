@@ -131,6 +131,8 @@ class CudaBackend:
                 api.allow_shared(functions[key], most)
         for launch in self.plan.launches:
             function = functions[launch.module, launch.entry]
+            if launch.carveout is not None:
+                api.prefer_shared(function, launch.carveout)
             if launch.cluster > USUAL_CLUSTER:
                 api.allow_wide_clusters(function)
             if launch.cluster > 1:

@@ -160,6 +160,11 @@ class CudaApi:
         kind = self._b.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
         check(self._b.cuFuncSetAttribute(function, kind, 1), "allow clusters of more than 8 blocks")
 
+    def prefer_shared(self, function: Handle, percent: int) -> None:
+        """Has an entry's launches prefer so many percent of the first-level cache as shared memory."""
+        kind = self._b.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+        check(self._b.cuFuncSetAttribute(function, kind, percent), f"prefer {percent} percent of shared memory")
+
     def resident_clusters(self, function: Handle, shape: LaunchShape) -> int:
         """How many clusters of a launch the device holds at once."""
         config = self._config(shape)

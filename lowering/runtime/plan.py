@@ -75,7 +75,8 @@ class Place:
 @dataclass(frozen=True)
 class PlanLaunch:
     """One launch. Its addresses' `ref` is the number of a buffer of the plan; blocks that are `together` wait for each
-    other, and neighbouring blocks of a `cluster` reach each other's shared memory."""
+    other, neighbouring blocks of a `cluster` reach each other's shared memory, and `carveout` is the percentage of the
+    first-level cache that it prefers as shared memory."""
 
     module: str
     entry: str
@@ -88,6 +89,7 @@ class PlanLaunch:
     label: str
     together: bool = False
     cluster: int = 1
+    carveout: int | None = None
 
     @property
     def name(self) -> str:
@@ -215,6 +217,7 @@ class _PlanReader:
             dependent=op.dependent is not None,
             together=op.together is not None,
             cluster=op.cluster_blocks,
+            carveout=None if op.carveout is None else op.carveout.value.data,
             covers=tuple(op.covers.get_values()),
             label=entry if op.label is None else op.label.data,
         )

@@ -46,7 +46,8 @@ Argument = At | int | float | None
 
 class Launch(NamedTuple):
     """One launch. `dependent`: it waits itself for the launch before, and may begin before that one ends. `together`:
-    its blocks wait for each other. `cluster`: as many neighbouring blocks reach each other's shared memory."""
+    its blocks wait for each other. `cluster`: as many neighbouring blocks reach each other's shared memory.
+    `carveout`: percent of the first-level cache that it prefers as shared memory, where it does."""
 
     module: str
     entry: str
@@ -56,6 +57,7 @@ class Launch(NamedTuple):
     dependent: bool
     together: bool
     cluster: int
+    carveout: int | None
     arguments: tuple[Argument, ...]
 
 
@@ -127,11 +129,14 @@ class Device:
         shared_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         static_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
         cluster_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+        carveout_kind = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
         for key in dict.fromkeys((launch.module, launch.entry) for launch in self._step.launches):
             function = check(cuda.cuModuleGetFunction(modules[key[0]], key[1].encode()), f"find the entry {key[1]}")
             most = max(at.shared for at in self._step.launches if (at.module, at.entry) == key)
             if most + check(cuda.cuFuncGetAttribute(static_kind, function), "read its memory") > DEFAULT_SHARED:
                 check(cuda.cuFuncSetAttribute(function, shared_kind, most), f"allow {most} bytes of shared memory")
+            for percent in {at.carveout for at in self._step.launches if (at.module, at.entry) == key} - {None}:
+                check(cuda.cuFuncSetAttribute(function, carveout_kind, percent), f"prefer {percent} % shared memory")
             if any(at.cluster > USUAL_CLUSTER for at in self._step.launches if (at.module, at.entry) == key):
                 check(cuda.cuFuncSetAttribute(function, cluster_kind, 1), "allow clusters of more than 8 blocks")
             functions[key] = function

@@ -143,7 +143,7 @@ def _launch_lines(launch: PlanLaunch, layout: _Layout) -> Iterator[str]:
     label = launch.label or launch.entry
     cut = "..." if len(label) > LABEL else ""
     yield f"        # {_escaped(label[:LABEL])}{cut}: ops {', '.join(map(str, launch.covers))}"
-    flags = (launch.dependent, launch.together, launch.cluster)
+    flags = (launch.dependent, launch.together, launch.cluster, launch.carveout)
     head = (launch.module, launch.entry, launch.grid, launch.block, launch.shared, *flags)
     arguments = ", ".join(_argument(argument, layout) for argument in launch.arguments)
     comma = "," if len(launch.arguments) == 1 else ""

@@ -8,6 +8,7 @@ from lanelink.dialects.formats import BLOCK_VALUES, Format
 from lanelink.lowering.functions import Activation
 from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail
 from lanelink.lowering.selection.calls import (
+    ALL_SHARED,
     F32,
     I32,
     Address,
@@ -294,7 +295,7 @@ def _of_cluster(entry: Entry, blocks: int, arguments: tuple[Argument, ...]) -> K
     """The call whose splits, along x, are the blocks of a cluster: it needs no scratch."""
     plain = tuple(Null() if isinstance(a, Address) and isinstance(a.ref, ScratchKind) else a for a in arguments)
     grid, block = (entry.cluster, blocks, 1), (entry.threads, 1, 1)
-    return KernelCall(entry.module, entry.name, grid, block, 0, plain, cluster=entry.cluster)
+    return KernelCall(entry.module, entry.name, grid, block, 0, plain, cluster=entry.cluster, carveout=ALL_SHARED)
 
 
 def _turns(turns: HeadTurns | None) -> tuple[Argument, ...]:

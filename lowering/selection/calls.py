@@ -89,6 +89,8 @@ class KernelCall:
     scratch     what its ScratchKind addresses need
     together    its blocks wait for each other: all of them must be resident
     cluster     neighbouring blocks, along x, that reach each other's shared memory (compute_90); 1: none do
+    carveout    percent of a multiprocessor's first-level cache that it prefers as shared memory; None: what the driver
+                sees fit for the launch alone
     """
 
     module: str
@@ -101,10 +103,16 @@ class KernelCall:
     scratch: tuple[Scratch, ...] = ()
     together: bool = False
     cluster: int = 1
+    carveout: int | None = None
 
     def scratch_bytes(self, kind: ScratchKind) -> int:
         """Bytes of scratch of one kind; 0 where it needs none."""
         return sum(s.bytes for s in self.scratch if s.kind is kind)
+
+
+ALL_SHARED = 100
+"""The carveout of launches that neighbours run beside: where two launches' shares differ, the later one waits until all
+blocks of the other have left a multiprocessor."""
 
 
 def optional(address: Address | None) -> Argument:
@@ -113,6 +121,7 @@ def optional(address: Address | None) -> Argument:
 
 
 __all__ = [
+    "ALL_SHARED",
     "F32",
     "I32",
     "Address",

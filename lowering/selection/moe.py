@@ -193,7 +193,7 @@ def moe(spec: MoeSpec, chip: Chip) -> KernelCall:
     spec = _checked(spec)
     decoded = moe_decode.plan(spec, chip)
     if decoded is not None:
-        return moe_decode.call(spec, decoded, _operands(spec, _product(spec, moe_decode.PRODUCT)))
+        return moe_decode.call(spec, decoded, _operands(spec, _product(spec, moe_decode.PRODUCT)), chip)
     group = group_of(spec, chip)
     laid = lay(spec, group, chip)
     scratch, places = _scratch(spec, laid)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelink.dialects.formats import Format
-from lanelink.lowering.selection.calls import I32, Address, Argument, KernelCall, Scratch, ScratchKind
+from lanelink.lowering.selection.calls import ALL_SHARED, I32, Address, Argument, KernelCall, Scratch, ScratchKind
 from lanelink.lowering.selection.chip import Chip
 from lanelink.lowering.selection.moe_sizes import (
     THREADS,
@@ -190,7 +190,7 @@ def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
     return places, end
 
 
-def call(spec: MoeSpec, laid: Plan, operands: tuple[Argument, ...]) -> KernelCall:
+def call(spec: MoeSpec, laid: Plan, operands: tuple[Argument, ...], chip: Chip) -> KernelCall:
     """The call of a mixture with a plan, `operands` being the kernels' MOE_PARAMS."""
     module = module_of(spec)
     assert module is not None
@@ -216,6 +216,7 @@ def call(spec: MoeSpec, laid: Plan, operands: tuple[Argument, ...]) -> KernelCal
             *((Scratch(ScratchKind.PARTIALS, 4 * spec.width),) if spec.y is None else ()),
         ),
         together=True,
+        carveout=ALL_SHARED if chip.architecture == "compute_90" else None,
     )
 
 

@@ -8,6 +8,7 @@ from math import lcm
 from lanelink.dialects.formats import BLOCK_VALUES, Format
 from lanelink.lowering.repack import plane_layout
 from lanelink.lowering.selection.calls import (
+    ALL_SHARED,
     F32,
     I32,
     Address,
@@ -323,6 +324,7 @@ def gemv(spec: GemvSpec, chip: Chip) -> KernelCall:
             *_ring_arguments(ring),
         ),
         scratch=scratch,
+        carveout=ALL_SHARED if ring else None,
     )
 
 
@@ -454,6 +456,7 @@ def glu(spec: GluSpec, chip: Chip) -> KernelCall:
             *quantizing(spec.quantized, spec.n, "gated pair"),
             *_ring_arguments(ring),
         ),
+        carveout=ALL_SHARED if ring else None,
     )
 
 

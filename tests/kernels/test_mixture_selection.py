@@ -110,6 +110,7 @@ def test_one_row_of_formats_with_a_module_is_decoded() -> None:
     big, format = spec(1, 2048, 768, 128, 8), Format.Q8_0
     call = moe.moe(big, H200)
     assert (call.module, call.entry) == ("moe_decode_q8_0", "moe_decode_q8_0_q8")
+    assert call.carveout == 100
     # An output of down is 8 rows of 48 loads: 12 loads a lane where no warps share it, and 128 blocks have one each.
     laid = moe_decode.plan(big, H200)
     assert laid is not None

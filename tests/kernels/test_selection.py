@@ -228,6 +228,7 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
 def test_rows_a_warp_are_the_schedules(spec: Spec, entry: str, blocks: int) -> None:
     call = select(spec, H200)
     assert (call.entry, call.grid) == (entry, (blocks, 1, 1))
+    assert call.carveout == (100 if entry.endswith("_r1b") else None)
 
 
 ROOM = H200.shared_bytes - STATIC_SHARED
@@ -348,6 +349,7 @@ ONE = replace(ATTENTION, block_heads=4, splits=16, turns=TURNS)
 def test_splits_of_one_row_are_a_cluster() -> None:
     call = select(ONE, H200)
     assert (call.entry, call.grid, call.cluster, call.shared) == ("attention_one_128_q4", (16, 8, 1), 16, 0)
+    assert call.carveout == 100
     refs = [a.ref for a in call.arguments if isinstance(a, Address)]
     assert call.scratch == () and not any(isinstance(ref, ScratchKind) for ref in refs)
     assert select(replace(ONE, splits=8, turns=None), H200).grid == (16, 8, 1)

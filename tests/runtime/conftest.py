@@ -81,6 +81,7 @@ class FakeCuda:
         self.log: list[str] = []
         self.shared_allowed: dict[str, int] = {}
         self.wide_clusters: set[str] = set()
+        self.carveouts: dict[str, int] = {}
         self.clusters_held = 8
         self.modules: list[Any] = []
         self.launches: list[tuple[str, bool]] = []
@@ -163,6 +164,9 @@ class FakeCuda:
     def cuFuncSetAttribute(self, function: Entry, kind: str, value: int) -> None:
         if kind == "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED":
             self.wide_clusters.add(function.name)
+            return
+        if kind == "CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT":
+            self.carveouts[function.name] = value
             return
         assert kind == "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
         self.shared_allowed[function.name] = value

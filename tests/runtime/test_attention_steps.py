@@ -74,6 +74,7 @@ def test_clusters_on_the_driver(fake_cuda: Any) -> None:
             ready.backend.step([token])
         np.testing.assert_array_equal(cuda.logits(), ready.backend.logits())
     assert fake_cuda.wide_clusters == {"attention_one_64_q2"}
+    assert fake_cuda.carveouts == {"attention_one_64_q2": 100}
     fake_cuda.clusters_held = 0
     with pytest.raises(NotRunnable, match="room for a cluster of 16 blocks of 256 threads, got none on Fake GPU"):
         CudaBackend(ready.backend.plan, constants, bindings=fake_cuda)

@@ -113,6 +113,7 @@ def test_the_program_launches_clusters(
     assert runner(path, fake_cuda, monkeypatch)("--ids", "3,1,2", "-n", "3", "--json") == 0
     assert json.loads(capsys.readouterr().out)["ids"] == expected
     assert fake_cuda.wide_clusters == {"attention_one_64_q2"}
+    assert fake_cuda.carveouts == {"attention_one_64_q2": 100}
 
 
 def test_the_program_imports_nothing_of_lanelink(written: Path) -> None:

@@ -126,6 +126,34 @@ driver.step @torn_cluster rows 1 {
 
 // -----
 
+// carveout_past_all
+// CHECK: driver.launch carveout: expected 0 to 100 percent, got 101
+driver.module @m compute_90 {
+  driver.function @f(i64, i32, f32)
+}
+driver.step @carveout_past_all rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 4
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (4, 1, 1) block (32, 1, 1) carveout 101 covers []
+  driver.return
+}
+
+// -----
+
+// carveout_below_none
+// CHECK: driver.launch carveout: expected 0 to 100 percent, got -1
+driver.module @m compute_90 {
+  driver.function @f(i64, i32, f32)
+}
+driver.step @carveout_below_none rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 4
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (4, 1, 1) block (32, 1, 1) carveout -1 covers []
+  driver.return
+}
+
+// -----
+
 // negative_shared
 // CHECK: driver.launch shared: expected 0 to 232448 bytes, got -4
 driver.module @m compute_90 {
