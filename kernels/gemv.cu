@@ -68,7 +68,7 @@
 // On compute_90 one row of x, f32 or of one plane, has entries of wide blocks whose warps stream through rings in shared
 // memory (r1b), of the formats of which two chunks a warp fit there. q8_0's products take half of a multiprocessor's
 // registers, so that an attention's block may be there too: BLOCKS is 2, though shared memory holds one of them.
-#define RINGS(suffix, BLOCKS)                                                                                                \
+#define RINGS(suffix, BLOCKS)                                                                                          \
   GEMV_ENTRY(WIDE_THREADS, BLOCKS, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, false, 2>(a, values, ring_at)))        \
   GLU_ENTRY(WIDE_THREADS, 1, suffix, RING_PARAMS, (gemv_ring<FORMAT_CODE, true, 2>(a, values, ring_at)))
 

@@ -50,6 +50,8 @@ def test_a_difference_is_named() -> None:
     assert differing({**built, missing: ""}) == [f"{missing.name}: missing"]
     del built[path]
     assert differing(built) == [f"{path.name}: has no source"]
+    other = ptx_path(MODULES[0].stem, ARCHITECTURES[0])
+    assert differing({other: built[other]}, few=True) == []
 
 
 def test_a_source_that_does_not_compile_is_refused_with_the_log() -> None:
