@@ -36,6 +36,7 @@ from lanelink.lowering.selection.packing import (
     some_result,
     writing,
 )
+from lanelink.lowering.selection.ring import SLOTS as RING_SLOTS
 from lanelink.lowering.selection.ring import TOGETHER as RING_TOGETHER
 from lanelink.lowering.selection.ring import WARPS as RING_WARPS
 from lanelink.lowering.selection.ring import Ring, ring_of
@@ -185,7 +186,18 @@ def _rings(spec: GemvSpec | GluSpec, chip: Chip) -> Ring | None:
     if spec.per_warp not in (None, rows_known(spec.format, blocks, isinstance(spec, GluSpec))[0]):
         return None
     room = chip.shared_bytes - STATIC_SHARED
-    return ring_of(spec.format, spec.k, staged_bytes(spec.x, spec.format, spec.k), room, chip)
+    ring = ring_of(spec.format, spec.k, staged_bytes(spec.x, spec.format, spec.k), room, chip)
+    plain_normed = not blocks and isinstance(spec.x, Unnormed)
+    return None if ring is None or (plain_normed and _all_in_rings(spec, ring, chip.sms)) else ring
+
+
+def _all_in_rings(spec: GemvSpec | GluSpec, ring: Ring, sms: int) -> bool:
+    """Whether the slots of all warps hold the whole product, so that nothing is left to stream once x is normed: blocks
+    of which several are on a multiprocessor, and begin while the launch ahead ends, are faster then."""
+    outputs = (spec.n,) if isinstance(spec, GluSpec) else tuple(part.n for part in spec.parts)
+    together = RINGS.together // 2 if isinstance(spec, GluSpec) else RINGS.together
+    tiles = sum(-(-n // together) for n in outputs)
+    return -(-tiles // (sms * RINGS.warps)) * -(-spec.k // ring.values) <= RING_SLOTS
 
 
 def _ring_arguments(ring: Ring | None) -> tuple[Argument, ...]:

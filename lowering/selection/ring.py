@@ -76,4 +76,4 @@ def _row_bytes(format: Format, k: int, values: int) -> int:
     return packed_pitch(format, k) if values == k else values * BYTES_PER_256[format] // 256
 
 
-__all__ = ["PLAIN", "RINGED", "TOGETHER", "WARPS", "Ring", "ring_of", "turn_of"]
+__all__ = ["PLAIN", "RINGED", "SLOTS", "TOGETHER", "WARPS", "Ring", "ring_of", "turn_of"]

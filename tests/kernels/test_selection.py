@@ -46,6 +46,7 @@ X = Rows(Address("x"), 4096)
 Y = Rows(Address("y"), 4096)
 Q = Quantized(Address("q"))
 UNNORMED = Unnormed(X, None, 1e-6, 1)
+NORMED = replace(UNNORMED, planes=0)
 W = Address("w")
 PART = GemvPart(W, 4096, Y)
 GEMV = GemvSpec(X, Format.BF16, 4096, 1, (PART,))
@@ -218,6 +219,11 @@ def test_tiles_share_out_over_multiprocessors(outputs: int, variant: object, blo
         (replace(GLU, format=Format.Q8_0, k=5120, x=Q, per_warp=2), "glu_q8_0_q8_r1x", 132),
         (replace(GLU, format=Format.Q6_K, x=Q, per_warp=1, quantized=Q), "glu_q6_k_q8_r1x", 132),
         (replace(GLU, format=Format.F16, per_warp=1), "glu_f16_f32_r1b", 132),
+        (replace(GEMV, k=2048, x=NORMED), "gemv_bf16_f32_r1l", 256),
+        (replace(GEMV, k=2048, x=NORMED, parts=(PART, replace(PART, n=129))), "gemv_bf16_f32_r1b", 132),
+        (replace(GEMV, k=1024, x=X), "gemv_bf16_f32_r1b", 132),
+        (replace(GLU, k=1024, n=4224, x=NORMED), "glu_bf16_f32_r1", 396),
+        (replace(GLU, k=1024, n=4225, x=NORMED), "glu_bf16_f32_r1b", 132),
         (replace(GLU, per_warp=1, n=1024, quantized=Q), "glu_bf16_f32_r1b", 32),
         (replace(GLU, k=NO_TURNS, per_warp=1), "glu_bf16_f32_r1", 396),
         (replace(GLU, k=NO_TURNS, per_warp=1, n=1024, quantized=Q), "glu_bf16_f32_r1x", 32),
