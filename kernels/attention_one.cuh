@@ -10,199 +10,50 @@
 //     bytes that come: nothing waits for fences, counters or global memory.
 // A block of the cluster stores a slice of the results, and needs all of its blocks, with positions or without.
 #pragma once
-#include "attention_few.cuh"
-#include "bulk.cuh"
-
-template <int QUERIES_, int H_>
-struct One {
-  static constexpr int QUERIES = QUERIES_, H = H_;
-  static constexpr int BLOCKS = 16, WARPS = 8, THREADS = 32 * WARPS;
-  // On a multiprocessor. Three, of 80 registers, begin beside the launch ahead: 0.6 us slower in a chain of streams.
-  static constexpr int TOGETHER = 2;
-  static constexpr int EACH = 4, TILE = WARPS * EACH;  // positions of a warp, of a block
-  static constexpr int PITCH = H + 4;                  // of a tile's rows: words of a column are in banks of their own
-  static constexpr int PAIR = H / 64;                  // columns of each half of a head, a lane
-  static constexpr int LANES = 4, WIDTH = H / 32;      // lanes that share rows of values, and the columns of one
-  static constexpr int SUMS = QUERIES * WIDTH;         // of a lane; with the lanes of other rows it shares them out
-  static constexpr int HELD = SUMS < WARPS ? 1 : SUMS / WARPS;
-  static constexpr int STATES = QUERIES * WARPS, MINE = STATES < 32 ? 1 : STATES / 32;
-  static constexpr int SLICE = QUERIES * H < 32 * BLOCKS ? 32 : QUERIES * H / BLOCKS;  // results that a block stores
-  static constexpr int RANKS = H / SLICE;                                              // blocks that store a query's
-};
-
-template <class F>
-struct OneShared {
-  float keys[F::TILE * F::PITCH], values[F::TILE * F::PITCH];
-  float q[F::QUERIES * F::H], own[F::H];       // queries; the step's own key
-  float weights[F::QUERIES * (F::TILE + 4)];   // of positions, on the scale of their warp
-  float peaks[F::STATES];                      // of [query][warp]
-  float results[F::BLOCKS * F::SLICE];         // that the cluster's blocks sent
-  float2 states[F::BLOCKS];                    // with their maximum and sum
-  u64 counted;                                 // the barrier that counts the bytes of both
-};
-
-// ---- clusters -------------------------------------------------------------------------------------------------------
-__device__ __forceinline__ u32 address_in(u32 address, u32 rank) {
-  u32 there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
-}
-
-// Sends values to another block, where `counted` counts their bytes.
-template <int V>
-__device__ __forceinline__ void send(u32 to, const float *v, u32 counted) {
-#define SEND "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"
-  if constexpr (V == 1)
-    asm volatile(SEND ".f32 [%0], %1, [%2];" ::"r"(to), "f"(v[0]), "r"(counted) : "memory");
-  else if constexpr (V == 2)
-    asm volatile(SEND ".v2.f32 [%0], {%1, %2}, [%3];" ::"r"(to), "f"(v[0]), "f"(v[1]), "r"(counted) : "memory");
-  else
-    asm volatile(SEND ".v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]),
-                 "r"(counted)
-                 : "memory");
-#undef SEND
-}
-
-// ---- shares of sums -------------------------------------------------------------------------------------------------
-// Adds up values over the lanes that differ in the bits FROM to TO: of what is left halves change places, so that each
-// lane ends with the sums from number share_of on; with that of one alone, the lanes of the last bits have the same.
-template <int N, int FROM, int TO>
-__device__ __forceinline__ void share_sums(float (&v)[N]) {
-#pragma unroll
-  for (int by = FROM, left = N; by >= TO; by >>= 1) {
-    if (left > 1) {
-      left >>= 1;
-      const bool upper = threadIdx.x & by;
-#pragma unroll
-      for (int n = 0; n < N / 2; n++)
-        if (n < left) {
-          const float given = upper ? v[n] : v[n + left];
-          v[n] = (upper ? v[n + left] : v[n]) + __shfl_xor_sync(ALL_LANES, given, by);
-        }
-    } else {
-      v[0] += __shfl_xor_sync(ALL_LANES, v[0], by);
-    }
-  }
-}
-
-template <int N, int FROM, int TO>
-__device__ __forceinline__ int share_of() {
-  int first = 0;
-#pragma unroll
-  for (int by = FROM, left = N; by >= TO && left > 1; by >>= 1) {
-    left >>= 1;
-    if (threadIdx.x & by) first += left;
-  }
-  return first;
-}
-
-// ---- what comes in --------------------------------------------------------------------------------------------------
-// Begins to copy the tile's rows from `from` to `to`, and fills those from `past` on with zeros; keys up to `own` alone.
-template <class F>
-__device__ __forceinline__ void copy_tile(const AttentionArgs &a, OneShared<F> &s, int kv, int tile, int from, int to,
-                                          int past, int own) {
-  constexpr int FOURS = F::H / 4, ROWS = F::THREADS / FOURS;
-  const int four = threadIdx.x % FOURS, first = threadIdx.x / FOURS;
-  const float *key = a.keys + (long long)kv * F::H + 4 * four, *value = a.values + (long long)kv * a.value_unit + 4 * four;
-#pragma unroll
-  for (int i = 0; i < F::TILE; i += ROWS) {
-    const int row = tile + first + i, at = (first + i) * F::PITCH + 4 * four;
-    if (row >= past) {
-      *reinterpret_cast<float4 *>(s.keys + at) = *reinterpret_cast<float4 *>(s.values + at) = make_float4(0, 0, 0, 0);
-    } else if (row >= from && row < to) {
-      copy16(s.values + at, value + (long long)row * a.value_pitch);
-      if (row != own) copy16(s.keys + at, key + (long long)row * a.key_pitch);
-    }
-  }
-}
-
-template <int V>
-__device__ __forceinline__ void load_columns(float *v, const float *p) {
-  if constexpr (V == 2) {
-    const float2 two = load_fresh2(p);
-    v[0] = two.x, v[1] = two.y;
-  } else {
-    v[0] = load_fresh(p);
-  }
-}
-
-template <int V>
-__device__ __forceinline__ void load_constant_columns(float *v, const float *p) {
-#pragma unroll
-  for (int i = 0; i < V; i++) v[i] = load_constant(p + i);
-}
-
-// A head that a warp brings in: of each half of it PAIR columns a lane, from `column` of the half on.
-template <class F>
-struct OneHead {
-  static constexpr int PAIR = F::PAIR, HALF = F::H / 2;
-  float weight[2 * PAIR], cos[PAIR], sin[PAIR], v[2 * PAIR];
-
-  __device__ __forceinline__ void prepare(const AttentionArgs &a, const HeadNorm &norm, int position, int column) {
-#pragma unroll
-    for (int i = 0; i < 2 * PAIR; i++) weight[i] = 1.0f;
-#pragma unroll
-    for (int i = 0; i < PAIR; i++) cos[i] = 1.0f, sin[i] = 0.0f;
-    if (norm.weight != nullptr) {
-      load_constant_columns<PAIR>(weight, norm.weight + column);
-      load_constant_columns<PAIR>(weight + PAIR, norm.weight + HALF + column);
-    }
-    if (a.turns.half > 0) {
-      load_constant_columns<PAIR>(cos, a.turns.cos + (long long)position * HALF + column);
-      load_constant_columns<PAIR>(sin, a.turns.sin + (long long)position * HALF + column);
-    }
-  }
-
-  __device__ __forceinline__ void load(const float *head, int column) {
-    load_columns<PAIR>(v, head + column);
-    load_columns<PAIR>(v + PAIR, head + HALF + column);
-  }
-
-  __device__ __forceinline__ void bring(const HeadNorm &norm, float *slot, float *table, int column) {
-    float inverse = 1.0f;
-    if (norm.present) {
-      float squares = 0.0f;
-#pragma unroll
-      for (int i = 0; i < 2 * PAIR; i++) squares = fmaf(v[i], v[i], squares);
-      inverse = rsqrtf(warp_sum(squares) * (1.0f / F::H) + norm.eps);
-    }
-#pragma unroll
-    for (int i = 0; i < PAIR; i++) {
-      const float low = v[i] * weight[i] * inverse, high = v[PAIR + i] * weight[PAIR + i] * inverse;
-      put(low * cos[i] - high * sin[i], slot, table, column + i);
-      put(high * cos[i] + low * sin[i], slot, table, HALF + column + i);
-    }
-  }
-
-  __device__ __forceinline__ static void put(float x, float *slot, float *table, int column) {
-    slot[column] = x;
-    if (table != nullptr) table[column] = x;
-  }
-};
+#include "attention_one_in.cuh"
 
 // ---- the parts of the chain -----------------------------------------------------------------------------------------
+// The lane's columns of the queries; of two they stay in registers from tile to tile. With fewer than 81 a thread three
+// blocks would lie on a multiprocessor: the chip puts clusters as densely as it can where there is room first, and they
+// take the longer.
+template <class F>
+struct OneQueries {
+  static constexpr bool KEPT = F::QUERIES <= 2;
+  float kept[KEPT ? F::QUERIES : 1][F::WIDTH];
+
+  __device__ __forceinline__ void load(const OneShared<F> &s) {
+    if constexpr (KEPT)
+#pragma unroll
+      for (int g = 0; g < F::QUERIES; g++) shared_columns(kept[g], s.q + g * F::H + F::WIDTH * (threadIdx.x & 31));
+  }
+
+  __device__ __forceinline__ void get(float (&q)[F::WIDTH], const OneShared<F> &s, int g) const {
+    if constexpr (KEPT)
+#pragma unroll
+      for (int c = 0; c < F::WIDTH; c++) q[c] = kept[g][c];
+    else
+      shared_columns(q, s.q + g * F::H + F::WIDTH * (threadIdx.x & 31));
+  }
+};
+
 // The weights of the warp's positions of a tile, and their maxima, into shared memory; `scale` is that of the scores.
 template <class F>
-__device__ __forceinline__ void weigh(OneShared<F> &s, int tile, int own, int from, int past, int queries, float scale) {
+__device__ __forceinline__ void weigh(OneShared<F> &s, const OneQueries<F> &q, const OneTile<F> &held, int tile, int own, int from, int past, int queries, float scale) {
   constexpr int SCORES = F::QUERIES * F::EACH, SAME = SCORES < 32 ? 32 / SCORES : 1;
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, column = F::PAIR * lane, first = F::EACH * warp;
-  float k[F::EACH][2 * F::PAIR], dots[SCORES];
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, column = F::WIDTH * lane, first = F::EACH * warp;
+  float k[F::EACH][F::WIDTH], dots[SCORES];
 #pragma unroll
-  for (int i = 0; i < F::EACH; i++) {
-    const float *row = tile + first + i == own ? s.own : s.keys + (first + i) * F::PITCH;
-#pragma unroll
-    for (int c = 0; c < 2 * F::PAIR; c++) k[i][c] = row[c / F::PAIR * (F::H / 2) + column + c % F::PAIR];
-  }
+  for (int i = 0; i < F::EACH; i++)
+    shared_columns(k[i], (tile + first + i == own ? s.own : held.keys + (first + i) * F::PITCH) + column);
 #pragma unroll
   for (int g = 0; g < F::QUERIES; g++) {
-    float q[2 * F::PAIR];
-#pragma unroll
-    for (int c = 0; c < 2 * F::PAIR; c++) q[c] = s.q[g * F::H + c / F::PAIR * (F::H / 2) + column + c % F::PAIR];
+    float x[F::WIDTH];
+    q.get(x, s, g);
 #pragma unroll
     for (int i = 0; i < F::EACH; i++) {
-      float d = k[i][0] * q[0];
+      float d = k[i][0] * x[0];
 #pragma unroll
-      for (int c = 1; c < 2 * F::PAIR; c++) d = fmaf(k[i][c], q[c], d);
+      for (int c = 1; c < F::WIDTH; c++) d = fmaf(k[i][c], x[c], d);
       dots[g * F::EACH + i] = d;
     }
   }
@@ -225,7 +76,7 @@ template <class F>
 struct OneState {
   float sums[F::SUMS] = {}, peak[F::MINE], sum[F::MINE] = {};
 
-  __device__ __forceinline__ void add(const OneShared<F> &s, bool again) {
+  __device__ __forceinline__ void add(const OneShared<F> &s, const OneTile<F> &held, bool again) {
     const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, group = lane / F::LANES;
     float share[F::MINE];
 #pragma unroll
@@ -254,11 +105,9 @@ struct OneState {
       }
     }
     float v[F::EACH][F::WIDTH];
-    const float *rows = s.values + group * F::EACH * F::PITCH + warp * (F::H / F::WARPS) + lane % F::LANES * F::WIDTH;
+    const float *rows = held.values + group * F::EACH * F::PITCH + warp * (F::H / F::WARPS) + lane % F::LANES * F::WIDTH;
 #pragma unroll
-    for (int i = 0; i < F::EACH; i++)
-#pragma unroll
-      for (int c = 0; c < F::WIDTH; c++) v[i][c] = rows[i * F::PITCH + c];
+    for (int i = 0; i < F::EACH; i++) shared_columns(v[i], rows + i * F::PITCH);
 #pragma unroll
     for (int g = 0; g < F::QUERIES; g++) {
       const float4 four = *reinterpret_cast<const float4 *>(s.weights + g * (F::TILE + 4) + group * F::EACH);
@@ -334,83 +183,121 @@ __device__ __forceinline__ float join_blocks(const OneShared<F> &s, int first, i
   return total > 0.0f ? __fdividef(v[0], total) : 0.0f;
 }
 
+// Parameters in registers from here on: what first reads them later would wait for a cache that has not got them yet.
+__device__ __forceinline__ void hold(int &x) { asm volatile("" : "+r"(x)); }
+__device__ __forceinline__ void hold(float &x) { asm volatile("" : "+f"(x)); }
+template <class T>
+__device__ __forceinline__ void hold(T *&p) {
+  asm volatile("" : "+l"(p));
+}
+template <class... T>
+__device__ __forceinline__ void at_hand(T &...x) {
+  (..., hold(x));
+}
+
+// Where the 32 results that a warp joins are stored, and what joins them; `first` of the block's slice, of `queries`.
+template <class F>
+struct OneResult {
+  int first, column;  // the lane's result, in the row
+  bool present;
+  float sink;
+  Rows y;
+  QuantizedRows quantized;
+
+  __device__ __forceinline__ OneResult(const AttentionArgs &a, int head0, int rank)
+      : first(threadIdx.x & ~31), sink(LOWEST), y(a.y), quantized(a.quantized) {
+    const int part = rank * F::SLICE + first, lane = threadIdx.x & 31;
+    present = first < F::SLICE && part < a.block_heads * F::H;
+    column = head0 * F::H + part + 4 * (lane % 8) + share_of<4, 16, 8>();
+    if (present && a.sinks != nullptr) sink = load_constant(a.sinks + column / F::H) * LOG2E;
+    at_hand(y.base, y.pitch, y.row);
+    at_hand(quantized.to.base, quantized.to.planes, quantized.to.rows, quantized.to.cols, quantized.first, quantized.row);
+  }
+
+  __device__ __forceinline__ void store(const AttentionArgs &a, const OneShared<F> &s, int active) const {
+    float result[1] = {join_blocks<F>(s, first, active, sink)};
+    if (a.gate != nullptr) result[0] *= activate(a.gate_act, load_fresh(a.gate + column));
+    if (y.base != nullptr) y.at(0)[column] = result[0];
+    if (quantized.to.planes > 0) store_quantized<1>(quantized.to, quantized.at(0), column, result, true);
+  }
+};
+
+// Adds up the block's tiles. Those of all slots but one are on their way; each further one goes where the last was read.
+template <class F>
+__device__ __forceinline__ void walk_tiles(OneShared<F> &s, OneState<F> &state, const OneTables<F> &tables,
+                                           const OneSpan<F> &at, int queries, float scale) {
+  int slot = 0, free = F::SLOTS - 1;
+  OneQueries<F> q;
+#pragma unroll 1
+  for (int tile = at.tile;; tile += F::STEP) {
+    const int next = tile + (F::SLOTS - 1) * F::STEP;
+    const OneTile<F> &held = tile_in<F>(slot);
+    wait_for_copies<F::SLOTS - 2>();
+    __syncthreads();  // all have read the tile before
+    if (next < at.past) tables.copy(tile_in<F>(free), at, next, next, at.past);
+    end_copies();
+    if (tile == at.tile) q.load(s);
+    weigh<F>(s, q, held, tile, at.own, at.from, at.past, queries, scale);
+    __syncthreads();
+    state.add(s, held, tile > at.tile);
+    if (tile + F::STEP >= at.past) break;
+    free = slot, slot = slot + 1 < F::SLOTS ? slot + 1 : 0;
+  }
+}
+
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 template <class F>
 __device__ __forceinline__ void attention_one(const AttentionArgs &a) {
-  __shared__ __align__(16) OneShared<F> s;
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, rank = blockIdx.x, head_column = F::PAIR * lane;
+  __shared__ OneShared<F> s;
+  const int warp = threadIdx.x >> 5, rank = blockIdx.x, column = F::PAIR * (threadIdx.x & 31);
   const int head0 = blockIdx.y * a.block_heads, kv = head0 / a.group, queries = a.block_heads;
+  const u32 counted = shared_address(&s.counted);
   let_next_start();
   if (a.early == EARLY_NOTHING) wait_for_previous();
-  const int position = load_position(a.position), past = position + 1;
-  const int settled = a.early == EARLY_TABLES ? position : 0, own = a.turns.present ? position : MOST_ROWS;
-  const int from = a.window > 0 ? max(0, past - a.window) : 0, first_tile = from / F::TILE;
-  const int tiles = position / F::TILE + 1 - first_tile, active = min(F::BLOCKS, tiles);
-  const int tile0 = (first_tile + rank) * F::TILE;
-  if (threadIdx.x == 0) {
-    const u32 counted = shared_address(&s.counted);
-    init_barrier(counted);
-    barriers_begun();
-    expect_bytes(counted, active * int(sizeof(float) * F::SLICE + sizeof(float2)));
-  }
+  const int position = load_position(a.position);
+  // While it is on its way: all that does not follow from it.
+  if (threadIdx.x == 0) init_barrier(counted), barriers_begun();
   __syncwarp();
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-  const bool busy = rank < active;
-  if (busy) copy_tile<F>(a, s, kv, tile0, tile0, min(settled, past), past, own);
-  // The warp's head: a query, or behind those the step's own key, where a tile of this block has it.
-  const bool has_own = own == position && (position / F::TILE - first_tile) % F::BLOCKS == rank;
-  const int heads = queries + has_own;
-  const bool key = warp == queries;
-  HeadNorm norm{key ? a.turns.k_norm.present : a.turns.q_norm.present,
-                key ? a.turns.k_norm.weight : a.turns.q_norm.weight, key ? a.turns.k_norm.eps : a.turns.q_norm.eps};
-  const float *k = a.turns.k + kv * F::H;
-  const float *source = key ? k : a.q + (long long)(head0 + warp) * a.q_unit;
-  float *table = const_cast<float *>(a.keys) + (long long)a.key_pitch * position + kv * F::H;
-  if (head0 != kv * a.group) table = nullptr;  // another block's heads come first: it stores the key
+  const bool key = warp == queries;  // the warp's head: a query, or behind those the step's own key
+  HeadNorm norm = key ? a.turns.k_norm : a.turns.q_norm;
+  float scale = a.scale * LOG2E;  // of scores
+  at_hand(norm.present, norm.eps, scale);
+  const float *k = a.turns.k + kv * F::H, *source = key ? k : a.q + (long long)(head0 + warp) * a.q_unit;
   OneHead<F> head;
-  if (busy && warp < heads) head.prepare(a, norm, position, head_column);
-  for (int g = queries + warp; busy && g < F::QUERIES; g += F::WARPS)
-    for (int c = lane; c < F::H; c += 32) s.q[g * F::H + c] = 0.0f;
-  const int first = 32 * warp, part = rank * F::SLICE + first;  // of the results that this warp joins and stores
-  const bool joins = first < F::SLICE && part < queries * F::H;
-  const int column = head0 * F::H + part + 4 * (lane % 8) + share_of<4, 16, 8>();
-  float sink = LOWEST;
-  if (joins && a.sinks != nullptr) sink = load_constant(a.sinks + column / F::H) * LOG2E;
+  head.weigh(norm, column);
+  for (int i = queries * F::H + threadIdx.x; i < F::QUERIES * F::H; i += F::THREADS) s.q[i] = 0.0f;
+  const OneResult<F> result(a, head0, rank);
+
+  const OneSpan<F> at(a, position, rank);
+  const OneTables<F> tables{a.keys + kv * F::H, a.values + (long long)kv * a.value_unit, a.key_pitch, a.value_pitch};
+  const bool busy = rank < at.active;
+#pragma unroll 1
+  for (int i = 0; busy && i < F::SLOTS - 1; i++) tables.copy_settled(tile_in<F>(i), at, at.tile + i * F::STEP);
+  if (threadIdx.x == 0) expect_bytes(counted, at.active * int(sizeof(float) * F::SLICE + sizeof(float2)));
+  const int heads = queries + (at.own == position && at.last);  // the key, if a tile here has it
+  float *table = const_cast<float *>(tables.keys) + (long long)a.key_pitch * position;
+  if (head0 != kv * a.group) table = nullptr;  // another block's heads come first: it stores the key
+  head.place(a, position, column);
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");  // all have begun to count
   if (a.early != EARLY_NOTHING) wait_for_previous();
 
   if (busy) {
-    if (warp < heads) head.load(source, head_column);
-    if (tile0 + F::TILE > settled) copy_tile<F>(a, s, kv, tile0, max(tile0, settled), past, MOST_ROWS, own);
-    if (warp < heads) head.bring(norm, key ? s.own : s.q + warp * F::H, key ? table : nullptr, head_column);
+    if (warp < heads) head.load(source, column);
+#pragma unroll 1
+    for (int i = 0; i < F::SLOTS - 1; i++) tables.copy_unsettled(tile_in<F>(i), at, at.tile + i * F::STEP), end_copies();
+    if (warp < heads) head.bring(norm, key ? s.own : s.q + warp * F::H, key ? table : nullptr, column);
     if (heads > F::WARPS && warp == 0) {  // eight queries, and the key
-      norm = HeadNorm{a.turns.k_norm.present, a.turns.k_norm.weight, a.turns.k_norm.eps};
-      head.prepare(a, norm, position, head_column);
-      head.load(k, head_column);
-      head.bring(norm, s.own, table, head_column);
+      norm = a.turns.k_norm;
+      head.weigh(norm, column);
+      head.load(k, column);
+      head.bring(norm, s.own, table, column);
     }
     OneState<F> state;
-#pragma unroll 1
-    for (int tile = tile0; tile < past; tile += F::TILE * F::BLOCKS) {
-      if (tile > tile0) {
-        __syncthreads();  // all have read the tile before
-        copy_tile<F>(a, s, kv, tile, tile, past, past, own);
-      }
-      wait_for_own_copies();
-      __syncthreads();
-      weigh<F>(s, tile, own, from, past, queries, a.scale * LOG2E);
-      __syncthreads();
-      state.add(s, tile > tile0);
-    }
+    walk_tiles<F>(s, state, tables, at, queries, scale);
     state.send_parts(s, rank, queries);
   }
-  if (!joins) return;
-  asm volatile(
-      "{ .reg .pred over; look: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0; @!over bra look; }" ::"r"(
-          shared_address(&s.counted))
-      : "memory");
-  float result[1] = {join_blocks<F>(s, first, active, sink)};
-  if (a.gate != nullptr) result[0] *= activate(a.gate_act, load_fresh(a.gate + column));
-  if (a.y.base != nullptr) a.y.at(0)[column] = result[0];
-  if (a.quantized.to.planes > 0) store_quantized<1>(a.quantized.to, a.quantized.at(0), column, result, true);
+  if (!result.present) return;
+  wait_for_phase(counted, 0);
+  result.store(a, s, at.active);
 }

@@ -16,5 +16,14 @@ __device__ __forceinline__ void copy16(void *to, const void *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 
+// What the thread has asked for since the last end is a group of copies.
+__device__ __forceinline__ void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// All groups of the thread are there but the last LEFT of them; what others have asked for, behind a barrier.
+template <int LEFT>
+__device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+
 // What the thread has copied is there; what others have, behind a barrier.
 __device__ __forceinline__ void wait_for_own_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }

@@ -133,6 +133,10 @@ def small() -> Iterator[Case]:
         yield turned_attention(replace(one, early=at != 31, settled=at > 31), head // 2, norms, seed=head)
     yield turned_attention(shape(1, 14, 2, 128, 128, 300, 512, planes=1, early=True, settled=True), 64, "QK")
     yield turned_attention(shape(1, 8, 2, 128, 128, 256, 288, planes=2, gap=4, early=True), 64, "QK", seed=2)
+    # Several tiles a block: more than it holds, as many, in a window.
+    yield turned_attention(shape(1, 2, 1, 64, 64, 1700, 1750, planes=1, early=True, settled=True), 32, "QK", seed=1)
+    yield turned_attention(shape(1, 4, 1, 64, 64, 1100, 1200, early=True), 32, "q", seed=2)
+    yield turned_attention(shape(1, 4, 1, 128, 128, 1601, 3000, 700, sinks=True, early=True, settled=True), 64, "K")
 
 
 def full() -> Iterator[Case]:
@@ -158,6 +162,12 @@ def full() -> Iterator[Case]:
         yield turned_attention(
             replace(one, early=at != 1, settled=at > 31), head // 2, ("QK", "", "q")[at % 3], seed=at
         )
+    for (heads, kv), head, at in product(((32, 8), (16, 8), (28, 4), (8, 1)), (64, 128), (511, 512, 1535, 1536, 2047)):
+        window = 1000 if at == 1535 else None
+        one = shape(1, heads, kv, head, head, at, 2048, window, at == 1536, at % 3, early=True, settled=at != 2047)
+        yield turned_attention(one, head // 2, "QK" if at % 2 else "", seed=at)
+    for at in (2047, 4095):
+        yield turned_attention(shape(1, 28, 4, 128, 128, at, 4096, early=True, settled=True), 64, "QK", seed=at)
     yield turned_attention(shape(1, 32, 8, 128, 128, 40000, 40960, early=True, settled=True), 64, "QK")
     yield turned_attention(shape(1, 64, 8, 64, 64, 5000, 8192, window=128, sinks=True, early=True, settled=True), 32)
 

@@ -44,8 +44,21 @@ CLUSTER = 16
 WITH_CLUSTERS = 9
 """The major compute capability of the chips that run them: later ones have clusters too, not all of so many blocks."""
 
+CLUSTER_TILE = 32
+"""Neighbouring positions that a block of a cluster takes."""
+
+CLUSTER_TILES = 3
+"""Tiles that it holds at a time, where it has as many."""
+
+CLUSTER_STATIC = 11 * 1024
+"""Bytes of shared memory of its own that are enough for every entry of clusters."""
+
 LEAST_SPLITS = 8
 """Splits from which on they are worth the blocks of a cluster: of fewer, most blocks would have no positions."""
+
+CLUSTER_POSITIONS = ((7, 4096), (MAX_SPLITS, 2048))
+"""(Clusters, positions that are seen) up to which clusters are faster than splits that meet in global memory, as
+measured on an H200: of more positions the multiprocessors that clusters leave out count, which an eighth doubles up."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +95,6 @@ class Entry:
         return 32 * self.vector * self.parts
 
     @property
-    def tile(self) -> int:
-        """Neighbouring positions that a split takes."""
-        return self.warps * TEAMS * self.groups
-
-    @property
     def turns(self) -> bool:
         """Whether it turns heads, of at most as many values as its widest value head."""
         plain = self.stored is Format.F32 and not self.tailed
@@ -94,8 +102,6 @@ class Entry:
 
     def shared_bytes(self, hd: int, vd: int, turned_keys: int = 0) -> int:
         """Dynamic shared memory: queries, turned keys; each warp's weights and what is kept; then its state."""
-        if self.cluster > 1:
-            return 0  # all of it is the entry's own
         if self.head is not None:
             # Of each warp the maxima and sums, and four weights and what is kept of each query on 32 bytes.
             state = self.queries * (8 + 2 + self.head)
@@ -172,10 +178,15 @@ def _is_few(spec: AttentionSpec) -> bool:
 
 def _meets(spec: AttentionSpec, chip: Chip) -> bool:
     """
-    Whether the splits of an attention of few rows are blocks of a cluster: where the chip has them, of one row whose
-    heads turn as a whole or not at all, and begin on 8 bytes.
+    Whether the splits of an attention of few rows are blocks of a cluster: where the chip has them, of one row over few
+    enough positions, whose heads turn as a whole or not at all, and begin on 8 bytes.
     """
-    if chip.compute_capability[0] != WITH_CLUSTERS or spec.m != 1 or not LEAST_SPLITS <= spec.splits <= CLUSTER:
+    if chip.compute_capability[0] != WITH_CLUSTERS or spec.m != 1 or spec.splits < LEAST_SPLITS:
+        return False
+    if CLUSTER_STATIC + _tiles_bytes(spec) > chip.shared_bytes:
+        return False
+    clusters, seen = spec.heads // spec.block_heads, min(spec.length, spec.window or spec.length)
+    if not any(clusters <= most and seen <= positions for most, positions in CLUSTER_POSITIONS):
         return False
     heads = [spec.q]
     if spec.turns is not None:
@@ -183,6 +194,14 @@ def _meets(spec: AttentionSpec, chip: Chip) -> bool:
             return False
         heads.append(spec.turns.k)
     return all(fixed(rows, "attention head", Format.F32).offset % 8 == 0 for rows in heads)
+
+
+def _tiles_bytes(spec: AttentionSpec) -> int:
+    """Dynamic shared memory of a block of a cluster: its tiles of keys and values, whose rows are four values apart."""
+    tiles = -(-spec.length // CLUSTER_TILE)
+    if spec.window is not None:
+        tiles = min(tiles, -(-(spec.window - 1) // CLUSTER_TILE) + 1)  # those that it may lie in
+    return min(CLUSTER_TILES, -(-tiles // CLUSTER)) * CLUSTER_TILE * 4 * (spec.hd + spec.vd + 2 * 4)
 
 
 def _reads(entry: Entry, spec: AttentionSpec) -> bool:
@@ -262,7 +281,10 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     rows_of_step(row_blocks, f"attention, {rows} a block:")
     # A quantized block lies within the heads of one block, or else one block joins the whole row.
     join = blocks if spec.quantized is not None and heads * spec.vd % BLOCK_VALUES else 1
-    shared = entry.shared_bytes(spec.hd, spec.vd, 0 if spec.turns is None else spec.m)
+    if entry.cluster > 1:
+        shared = _tiles_bytes(spec)
+    else:
+        shared = entry.shared_bytes(spec.hd, spec.vd, 0 if spec.turns is None else spec.m)
     most = chip.shared_bytes - 1024
     require(shared <= most, "attention head", f"{most} bytes of shared memory", shared)
     gate = (Null(), I32(0)) if spec.gate is None else reading(spec.gate.x, "attention gate")
@@ -282,7 +304,7 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
         *quantizing_rows(spec.quantized, spec.m, spec.heads * spec.vd, "attention"),
     )
     if entry.cluster > 1:
-        return _of_cluster(entry, blocks, arguments)
+        return _of_cluster(entry, blocks, shared, arguments)
     scratch = (
         Scratch(ScratchKind.PARTIALS, 4 * row_blocks * rows * spec.heads * splits * (spec.vd + 2)),
         Scratch(ScratchKind.COUNTERS, 4 * row_blocks * blocks),
@@ -291,11 +313,11 @@ def attention(spec: AttentionSpec, chip: Chip, *, most_queries: bool = False) ->
     return KernelCall(entry.module, entry.name, grid, (entry.threads, 1, 1), shared, arguments, scratch=scratch)
 
 
-def _of_cluster(entry: Entry, blocks: int, arguments: tuple[Argument, ...]) -> KernelCall:
+def _of_cluster(entry: Entry, blocks: int, shared: int, arguments: tuple[Argument, ...]) -> KernelCall:
     """The call whose splits, along x, are the blocks of a cluster: it needs no scratch."""
     plain = tuple(Null() if isinstance(a, Address) and isinstance(a.ref, ScratchKind) else a for a in arguments)
     grid, block = (entry.cluster, blocks, 1), (entry.threads, 1, 1)
-    return KernelCall(entry.module, entry.name, grid, block, 0, plain, cluster=entry.cluster, carveout=ALL_SHARED)
+    return KernelCall(entry.module, entry.name, grid, block, shared, plain, cluster=entry.cluster, carveout=ALL_SHARED)
 
 
 def _turns(turns: HeadTurns | None) -> tuple[Argument, ...]:

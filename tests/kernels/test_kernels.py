@@ -256,13 +256,13 @@ def test_a_fault_in_a_ring_is_found(fault: str, product: str) -> None:
 
 SENT = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"
 PLANTED_IN_A_CLUSTER = {
-    "no wait for what the blocks sent": ("{ .reg .pred over; look:", "//", 0, "memory that was written|race: read at"),
+    "no wait for what the blocks sent": (WAITED, "setp.eq.u32 over, 0, 0; //", 0, "that was written|race: read at"),
     "no sums sent": (f"{SENT}.f32", "//", 0, "expected another thread to write"),
     "no states sent": (f"{SENT}.v2.f32", "//", 0, "expected another thread to write"),
     "no barrier before others are reached": ("barrier.cluster.wait.acquire.aligned;", "", 0, "a barrier of the clus"),
-    "no wait for the tiles": ("cp.async.wait_all;", "", 0, "unwritten bytes"),
-    "no barrier before queries are read": ("bar.sync 0;", "", 1, "race: read at shared"),
-    "no barrier before weights are read": ("bar.sync 0;", "", 2, "race: read at shared"),
+    "no wait for the tiles": ("cp.async.wait_group 1;", "", 0, "unwritten bytes"),
+    "no barrier before queries are read": ("bar.sync 0;", "", 0, "race: read at shared"),
+    "no barrier before weights are read": ("bar.sync 0;", "", 1, "race: read at shared"),
 }
 """Faults in an attention whose splits meet in a cluster."""
 

@@ -13,7 +13,7 @@ from lanelink.dialects.formats import Format
 from lanelink.kernels.build import ARCHITECTURES, MODULES, ptx_path
 from lanelink.lowering.cases.lists import small
 from lanelink.lowering.functions import Activation
-from lanelink.lowering.selection import heads, moe_decode, moe_sizes, products
+from lanelink.lowering.selection import attention, heads, moe_decode, moe_sizes, products
 from lanelink.lowering.selection.attention import entry_for
 from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns, KeyTail
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
@@ -99,6 +99,7 @@ def static_shared(text: str) -> int:
         ("head_gemv_.*", heads.STATIC_SHARED),
         ("moe_(f32|q8)_.*", moe_sizes.STATIC_SHARED),
         ("moe_decode_.*", moe_decode.STATIC_SHARED),
+        ("attention_(64|128)", attention.CLUSTER_STATIC),
     ],
 )
 def test_static_shared_memory_is_what_selection_leaves_for_it(family: str, most: int, architecture: str) -> None:
@@ -354,11 +355,33 @@ ONE = replace(ATTENTION, block_heads=4, splits=16, turns=TURNS)
 
 def test_splits_of_one_row_are_a_cluster() -> None:
     call = select(ONE, H200)
-    assert (call.entry, call.grid, call.cluster, call.shared) == ("attention_one_128_q4", (16, 8, 1), 16, 0)
+    assert (call.entry, call.grid, call.cluster) == ("attention_one_128_q4", (16, 8, 1), 16)
     assert call.carveout == 100
     refs = [a.ref for a in call.arguments if isinstance(a, Address)]
     assert call.scratch == () and not any(isinstance(ref, ScratchKind) for ref in refs)
     assert select(replace(ONE, splits=8, turns=None), H200).grid == (16, 8, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "tiles"),
+    [
+        ({"length": 512}, 1),
+        ({"length": 513}, 2),
+        ({"length": 1024, "splits": 32}, 2),
+        ({"length": 1025, "splits": 32}, 3),
+        ({"length": 2048, "splits": 32}, 3),
+        ({"length": 9000, "window": 481}, 1),  # of 16 tiles whatever its first
+        ({"length": 9000, "window": 482, "splits": 17}, 2),
+        ({"length": 9000, "window": 2048, "splits": 32}, 3),
+        ({"heads": 28, "kv_heads": 4, "block_heads": 7, "splits": 64, "length": 4096}, 3),
+    ],
+    ids=str,
+)
+def test_blocks_of_a_cluster_hold_up_to_three_tiles(changes: dict[str, object], tiles: int) -> None:
+    """A tile is 32 rows of keys and as many of values, each of 128 values and four to spare."""
+    call = select(replace(ONE, **changes), H200)
+    assert (call.cluster, call.shared) == (16, tiles * 2 * 32 * (128 + 4) * 4)
+    assert select(replace(ONE, **changes), replace(H200, shared_kib=110)).cluster == 16
 
 
 @pytest.mark.parametrize(
@@ -367,7 +390,9 @@ def test_splits_of_one_row_are_a_cluster() -> None:
         ({}, A100),
         ({}, replace(H200, compute_capability=(12, 0))),
         ({"splits": 7}, H200),
-        ({"splits": 17}, H200),
+        ({"splits": 32, "length": 2049}, H200),
+        ({"splits": 32, "length": 2048}, replace(H200, shared_kib=109)),
+        ({"heads": 28, "kv_heads": 4, "block_heads": 7, "splits": 64, "length": 4097}, H200),
         ({"m": 2, "block_rows": 2}, H200),
         ({"turns": replace(TURNS, half=32)}, H200),
         ({"q": replace(X, address=X.address.at(4))}, H200),

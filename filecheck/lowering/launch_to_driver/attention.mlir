@@ -142,7 +142,7 @@ func.func @step(
 // -----
 
 // one_row_over_heads_of_a_usual_size: eight splits of 256 positions, in a cluster
-// CHECK: driver.launch @attention_64::@attention_one_64_q2(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid (16, 2, 1) block (256, 1, 1) cluster 16 carveout 100 {{(dependent )?}}covers [0] {label = "attention"}
+// CHECK: driver.launch @attention_64::@attention_one_64_q2(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid (16, 2, 1) block (256, 1, 1) cluster 16 shared 17408 carveout 100 {{(dependent )?}}covers [0] {label = "attention"}
 // OLDER: driver.launch @attention_64::@attention_few_64_q2(%q, {{.*}}%k, {{.*}}%v, {{.*}}%position, {{.*}}%y{{.*}}) grid (2, 8, 1) block (256, 1, 1) shared {{[0-9]+}} covers [0] {label = "attention"}
 func.func @step(
   %token: memref<1xi32> {tgraph.token},
