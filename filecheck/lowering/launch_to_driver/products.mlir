@@ -14,6 +14,20 @@ func.func @step(
 
 // -----
 
+// gemv_by_rings: the last two arguments are the values of a slot's rows and the bytes before the rings
+// CHECK: driver.launch @gemv_bf16::@gemv_bf16_f32_r1b(%x, {{.*}}%w, {{.*}}%y{{.*}}, 1024 : i32, 8192 : i32) grid (132, 1, 1) block (512, 1, 1) shared 139264 {{.*}}covers [0] {label = "gemv"}
+func.func @step(
+  %token: memref<1xi32> {tgraph.token},
+  %position: memref<1xi32> {tgraph.position},
+  %x: memref<1x2048xf32> {tgraph.state = "x"}) attributes {launch.lifted = 1 : i64} {
+  %w = launch.constant #tgraph.checkpoint<"w"> : !tgraph.rows<bf16, 300x2048, transposed>
+  %y = launch.alloc : memref<1x300xf32>
+  launch.gemv(x = %x : memref<1x2048xf32>, w = %w : !tgraph.rows<bf16, 300x2048, transposed>, out = %y : memref<1x300xf32>) covers [0]
+  func.return
+}
+
+// -----
+
 // gemv_by_blocks
 // CHECK: driver.launch @gemv_q4_k::@gemv_q4_k_f32_r4(%x, {{.*}}%w, {{.*}}%y{{.*}}) grid {{.*}} covers [0] {label = "gemv"}
 func.func @step(
