@@ -12,8 +12,10 @@
 #include "moe_decode_choice.cuh"
 
 // ---- a warp's loads -------------------------------------------------------------------------------------------------
-// A warp takes its pairs of rows of gate and up batch by batch, then its outputs of down. Two batches of each are on their
-// way at a time, in registers of their own: a copy of one would wait for it, and so would a branch around its sum.
+// A warp takes its pairs of rows of gate and up batch by batch, then its outputs of down. Of pairs one batch is on its way
+// at a time: the compiler counts all loads that outlive a branch together, so that of two the first would be waited for
+// with the second, and the block's other warps have theirs on the way meanwhile. Of down there are two, in registers of
+// their own: a copy of one would wait for it, and so would a branch around its sum.
 template <int FORMAT>
 constexpr int PAIR_STEPS = IN_BLOCKS<FORMAT> ? 2 : 4;
 template <int FORMAT>
@@ -34,7 +36,7 @@ struct DownLoads {
 
 // Which batch comes next: a pair or a tile of outputs, and within it.
 struct Cursor {
-  int number;  // of a warp's batches; those below zero are empty
+  int number;  // of a warp's batches
   int unit;    // a pair, or a tile
   int word;    // the first lane's, or a batch of the warp's share
 };
@@ -51,15 +53,9 @@ __device__ __forceinline__ PairAt pair_at(const MoeArgs &a, const DecodePlan &p,
   return {slot, routed - slot * a.hidden};
 }
 
-// A row behind an expert's first, and its scales; all rows of an expert take less than 4 GiB.
-template <int FORMAT>
-__device__ __forceinline__ RowsAt row_at(const RowsAt &rows, u32 bytes) {
-  return {rows.w + bytes, FORMAT == FORMAT_Q8_0 ? rows.scale + bytes / (QBLOCK / 2) : rows.w};
-}
-
 template <int FORMAT>
 __device__ __forceinline__ void next_pair(const MoeArgs &a, Cursor &at) {
-  if (at.number++ < 0) return;
+  at.number++;
   at.word += 32 * PAIR_STEPS<FORMAT>;
   if (at.word >= a.gate.words) at.word = 0, at.unit += gridDim.x * MOE_WARPS;
 }
@@ -67,10 +63,12 @@ __device__ __forceinline__ void next_pair(const MoeArgs &a, Cursor &at) {
 template <int FORMAT>
 __device__ __forceinline__ void load_pair(const MoeArgs &a, const DecodePlan &p, const Choice &choice, int count,
                                           Cursor &at, PairLoads<FORMAT> &to) {
-  if (at.number >= 0 && at.number < count) {
+  if (at.number < count) {
     const PairAt pair = pair_at(a, p, at.unit);
-    const u32 bytes = u32(pair.output) * u32(a.gate.pitch);
-    const RowsAt gate = row_at<FORMAT>(choice.gate[pair.slot], bytes), up = row_at<FORMAT>(choice.up[pair.slot], bytes);
+    const bool shared = pair.slot == a.top_k;
+    const int row = shared ? pair.output : choice.chosen[pair.slot] * a.hidden + pair.output, first = shared ? 3 : 0;
+    const RowsAt gate = row_at<FORMAT>(choice, first, shared ? a.shared_gate.w : a.gate.w, a.gate.pitch, row);
+    const RowsAt up = row_at<FORMAT>(choice, first + 1, shared ? a.shared_up.w : a.up.w, a.gate.pitch, row);
     const Streams s{{gate.w, up.w}, {gate.scale, up.scale}};
     const int lane = threadIdx.x & 31;
     if constexpr (FORMAT == FORMAT_Q8_0) {
@@ -111,25 +109,31 @@ __device__ __forceinline__ void next_outputs(const DecodePlan &p, Cursor &at) {
   if (++at.word >= p.down_batches) at.word = 0, at.unit += gridDim.x;
 }
 
+// Of an output, the row of the expert in a slot.
+template <int DOWN>
+__device__ __forceinline__ RowsAt down_row(const MoeArgs &a, const Choice &choice, int slot, int output) {
+  if (slot < a.top_k)
+    return row_at<DOWN>(choice, 2, a.down.w, a.down.pitch, choice.chosen[slot] * a.width + output);
+  return row_at<DOWN>(choice, 5, a.shared_down.w, a.shared_down.pitch, output);
+}
+
 template <int DOWN>
 __device__ __forceinline__ void load_down(const MoeArgs &a, const DecodePlan &p, const Choice &choice, Cursor &at,
                                           DownLoads<DOWN> &to) {
   const DownShare share = down_share(p);
   const int first = share.first + at.word * (32 * DOWN_LOADS<DOWN>), output = output_at(p, at);
   const int last = output < a.width ? share.last : 0, lane = threadIdx.x & 31;
-  const u32 routed_bytes = u32(output) * u32(a.down.pitch), shared_bytes = u32(output) * u32(a.shared_down.pitch);
   to.plus = 0.0f;
 #pragma unroll
   for (int u = 0; u < DOWN_LOADS<DOWN>; u++) {
     const int word = first + 32 * u + lane;
     if (word >= last) continue;
     const int slot = min(quotient(word, p.per_words), a.top_k);
-    const bool shared = slot == a.top_k;
-    const char *row = choice.down[slot].w + (shared ? shared_bytes : routed_bytes);
+    const char *row = down_row<DOWN>(a, choice, slot, output).w;
     if constexpr (DOWN == FORMAT_Q8_0)
       to.w[u].quants = load_weights(row + 16 * (word - slot * a.down.words));
     else
-      load_stored<DOWN>(to.w[u], row, row, shared ? a.shared_hidden : a.hidden, word - slot * a.down.words);
+      load_stored<DOWN>(to.w[u], row, row, slot == a.top_k ? a.shared_hidden : a.hidden, word - slot * a.down.words);
   }
   if constexpr (DOWN == FORMAT_Q8_0) {
 #pragma unroll
@@ -137,8 +141,7 @@ __device__ __forceinline__ void load_down(const MoeArgs &a, const DecodePlan &p,
       const int word = first + 128 * i + 4 * lane;
       if (word >= last) continue;
       const int slot = min(quotient(word, p.per_words), a.top_k);
-      const u32 bytes = slot == a.top_k ? shared_bytes : routed_bytes;
-      to.scales[i] = load_word(choice.down[slot].scale + bytes / (QBLOCK / 2) + (word - slot * a.down.words));
+      to.scales[i] = load_word(down_row<DOWN>(a, choice, slot, output).scale + (word - slot * a.down.words));
     }
   }
   if (first == 0 && last > 0 && lane == 0 && a.plus != nullptr) to.plus = load_fresh(a.plus + output);
@@ -204,10 +207,10 @@ __device__ __forceinline__ void take_pair(const MoeArgs &a, const DecodePlan &p,
     add_pair<true, FORMAT, PLANES>(a, loads, at.word, x, sums[0]);
   else
     add_pair<false, FORMAT, PLANES>(a, loads, at.word, x, sums[0]);
-  const bool ends = at.number >= 0 && at.word + 32 * PAIR_STEPS<FORMAT> >= a.gate.words;
+  const bool ends = at.word + 32 * PAIR_STEPS<FORMAT> >= a.gate.words;
   const PairAt pair = pair_at(a, p, at.unit);
   next_pair<FORMAT>(a, at);
-  if (!ends) return;  // more of the rows is to come, or it was an empty batch, whose sums are zero
+  if (!ends) return;  // more of the rows is to come
   float gate = warp_sum(sums[0][0]), up = warp_sum(sums[0][1]);
   sums[0][0] = sums[0][1] = 0.0f;
   const bool shared = pair.slot == a.top_k;
@@ -275,13 +278,13 @@ __device__ __forceinline__ void take_down(const MoeArgs &a, const DecodePlan &p,
 }
 
 // The shared expert's first rows of a warp come to the second-level cache while the choice is made.
-__device__ __forceinline__ void ask_for_shared(const MoeArgs &a, const Choice &choice, int unit) {
+__device__ __forceinline__ void ask_for_shared(const MoeArgs &a, int unit) {
   if (unit >= a.shared_hidden) return;
   const long long row = (long long)unit * a.gate.pitch;
 #pragma unroll 1
   for (int at = 128 * (threadIdx.x & 31); at < a.gate.pitch; at += 4096) {
-    ask_for(choice.gate[a.top_k].w + row + at);
-    ask_for(choice.up[a.top_k].w + row + at);
+    ask_for(a.shared_gate.w + row + at);
+    ask_for(a.shared_up.w + row + at);
   }
 }
 
@@ -330,31 +333,27 @@ __device__ __forceinline__ u32 mix(const MoeArgs &a, const DecodePlan &p, const 
   const int warp = threadIdx.x >> 5, units = a.shared_hidden + a.top_k * a.hidden, blocks = gridDim.x, block = blockIdx.x;
   const int unit = block * MOE_WARPS + warp, step = blocks * MOE_WARPS, each = MOE_WARPS >> p.split_bits;
   const int count = unit < units ? (units - unit + step - 1) / step * ((a.gate.words + WORDS - 1) / WORDS) : 0;
-  Cursor ahead{-(count & 1), unit, 0}, done = ahead;  // an even number of batches: the first of an odd one is empty
-  PairLoads<FORMAT> first{}, second{};
+  Cursor ahead{0, unit, 0}, done = ahead;
+  PairLoads<FORMAT> loads{};
   float sums[1][NR] = {};
-  ask_for_shared(a, choice, unit);
+  ask_for_shared(a, unit);
   hear_choice<FORMAT, DOWN>(a, p, at.orders, candidates, choice);
-  load_pair<FORMAT>(a, p, choice, count, ahead, first);
-  load_pair<FORMAT>(a, p, choice, count, ahead, second);
+  load_pair<FORMAT>(a, p, choice, count, ahead, loads);
   if (warp == 1) weigh<DOWN>(a, p, at.orders, choice);
 #pragma unroll 1
   while (count > 0) {
-    take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, first, at.x, sums);
+    take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, loads, at.x, sums);
     if (ahead.number >= count) break;
-    load_pair<FORMAT>(a, p, choice, count, ahead, first);
-    take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, second, at.x, sums);
-    load_pair<FORMAT>(a, p, choice, count, ahead, second);
+    load_pair<FORMAT>(a, p, choice, count, ahead, loads);
   }
   const int tiles = (a.width + each - 1) / each;
   const int outputs = block < tiles ? (tiles - block + blocks - 1) / blocks * p.down_batches : 0;
   Cursor down_ahead{0, block, 0};
-  DownLoads<DOWN> third{}, fourth{};
-  load_down<DOWN>(a, p, choice, down_ahead, third);
-  if (count > 0) take_pair<FORMAT, DOWN, PLANES>(a, p, choice, done, second, at.x, sums);
-  load_down<DOWN>(a, p, choice, down_ahead, fourth);
+  DownLoads<DOWN> first{}, second{};
+  load_down<DOWN>(a, p, choice, down_ahead, first);
+  load_down<DOWN>(a, p, choice, down_ahead, second);
   __syncthreads();  // the experts' weights are there
-  return take_outputs<DOWN, PLANES>(a, p, at, choice, down_ahead, outputs, third, fourth, shares);
+  return take_outputs<DOWN, PLANES>(a, p, at, choice, down_ahead, outputs, first, second, shares);
 }
 
 template <int FORMAT, int DOWN, int PLANES>
@@ -375,7 +374,10 @@ __device__ __forceinline__ void moe_decode(const MoeArgs &a, const DecodePlan &p
   hold_items<FORMAT>(a, items, held);
   if (a.x_norm.present) copy_norm_weights(a, at.plain);
   const float bias = router_bias_of(a, threadIdx.x >> 5);
-  find_shared_rows<FORMAT, DOWN>(a, choice);
+  find_scales<FORMAT, DOWN>(a, choice);
+  const bool one = one_row(a);
+  const Item item = item_at(a, 0, 0);
+  const float per_value = 1.0f / float(a.width);
   wait_for_previous();
   float squares = 0.0f;
   if (a.x_norm.present) {
@@ -384,11 +386,17 @@ __device__ __forceinline__ void moe_decode(const MoeArgs &a, const DecodePlan &p
     stage_row<FORMAT, PLANES>(a, at.x, at.plain);
     __syncthreads();
   }
-  squares = warp_sum(squares);
-  if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = squares;
-  sum_items<FORMAT, PLANES>(a, held, items, at.x, at.plain, at.partial);
+  if (one) {
+    const float product = sum_row<FORMAT, PLANES>(a, item, held, at.x, at.plain);
+    const float2 both = warp_sums(make_float2(squares, product));
+    if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = both.x, at.partial[threadIdx.x >> 5] = both.y;
+  } else {
+    squares = warp_sum(squares);
+    if ((threadIdx.x & 31) == 0) scratch[threadIdx.x >> 5] = squares;
+    sum_items<FORMAT, PLANES>(a, held, items, at.x, at.plain, at.partial);
+  }
   __syncthreads();
-  const float factor = a.x_norm.present ? 1.0f / sqrtf(sum_of_warps(scratch) / float(a.width) + a.x_norm.eps) : 1.0f;
+  const float factor = a.x_norm.present ? rsqrtf(sum_of_warps(scratch) * per_value + a.x_norm.eps) : 1.0f;
   tell_router<DOWN>(a, p, at.partial, factor, bias);
   if (a.x_norm.present) scale_staged<FORMAT, PLANES>(a, at.x, factor);
   if constexpr (PLANES > 0 && HAS_MINS<FORMAT>) {

@@ -18,13 +18,13 @@ struct Candidates {
   int *experts;
 };
 
-// Where an expert's rows of a matrix begin, and their scales.
+// Where a stored row begins, and its scales.
 struct RowsAt {
   const char *w, *scale;
 };
 
 struct Choice {
-  RowsAt gate[MOST_KEPT + 1], up[MOST_KEPT + 1], down[MOST_KEPT + 1];  // of the chosen, then of the shared expert
+  const char *scales[6];  // before gate's, up's and down's, then the shared expert's
   int chosen[MOST_KEPT];
   u32 orders[MOST_KEPT];  // of the chosen
   float weights[MOST_KEPT + 1];
@@ -33,35 +33,36 @@ struct Choice {
 // How many of `count` orders in shared memory, read by fours, come before number `at`: those that are larger, and of equal
 // ones the first.
 __device__ __forceinline__ int orders_before(const u32 *orders, int count, u32 order, int at) {
-  int before = 0;
+  int before[4] = {};
 #pragma unroll 8
   for (int i = 0; i < count; i += 4) {
     const uint4 o = *reinterpret_cast<const uint4 *>(orders + i);
-    before += (o.x > order - (i < at)) + (o.y > order - (i + 1 < at)) + (o.z > order - (i + 2 < at)) +
-              (o.w > order - (i + 3 < at));
+    const u32 last = order - (i + 3 < at);
+    before[0] += o.x > last, before[1] += o.y > last, before[2] += o.z > last, before[3] += o.w > last;
   }
-  return before;
+  const uint4 own = *reinterpret_cast<const uint4 *>(orders + (at & ~3));
+  const int ahead = at & 3;
+  const int equal = (ahead > 0 && own.x == order) + (ahead > 1 && own.y == order) + (ahead > 2 && own.z == order);
+  return (before[0] + before[1]) + (before[2] + before[3]) + equal;
 }
 
+// Of q8_0, whose scales lie apart; needed once the block has met.
+template <int FORMAT, int DOWN>
+__device__ __forceinline__ void find_scales(const MoeArgs &a, Choice &choice) {
+  if (threadIdx.x > 0) return;
+  if constexpr (FORMAT == FORMAT_Q8_0) {
+    choice.scales[0] = a.gate.scales(0), choice.scales[1] = a.up.scales(0);
+    choice.scales[3] = a.shared_gate.scales(0), choice.scales[4] = a.shared_up.scales(0);
+  }
+  if constexpr (DOWN == FORMAT_Q8_0)
+    choice.scales[2] = a.down.scales(0), choice.scales[5] = a.shared_down.scales(0);
+}
+
+// Of an expert's matrix number `which`, the shared expert's behind them.
 template <int FORMAT>
-__device__ __forceinline__ RowsAt rows_at(const Matrix &m, int row) {
-  return {m.row(row), FORMAT == FORMAT_Q8_0 ? m.scales(row) : nullptr};
-}
-
-// Where a chosen expert's rows are; before the choice, the shared expert's.
-template <int FORMAT, int DOWN>
-__device__ __forceinline__ void find_rows(const MoeArgs &a, int slot, int expert, Choice &choice) {
-  choice.gate[slot] = rows_at<FORMAT>(a.gate, expert * a.hidden);
-  choice.up[slot] = rows_at<FORMAT>(a.up, expert * a.hidden);
-  choice.down[slot] = rows_at<DOWN>(a.down, expert * a.width);
-}
-
-template <int FORMAT, int DOWN>
-__device__ __forceinline__ void find_shared_rows(const MoeArgs &a, Choice &choice) {
-  if (a.shared_hidden == 0 || threadIdx.x > 0) return;
-  choice.gate[a.top_k] = rows_at<FORMAT>(a.shared_gate, 0);
-  choice.up[a.top_k] = rows_at<FORMAT>(a.shared_up, 0);
-  choice.down[a.top_k] = rows_at<DOWN>(a.shared_down, 0);
+__device__ __forceinline__ RowsAt row_at(const Choice &choice, int which, const char *w, int pitch, int row) {
+  const char *scales = FORMAT == FORMAT_Q8_0 ? choice.scales[which] + (long long)row * (pitch / (QBLOCK / 2)) : w;
+  return {w + (long long)row * pitch, scales};
 }
 
 constexpr int PART = 32;  // experts of which a warp takes the best
@@ -99,18 +100,15 @@ __device__ __forceinline__ void hear_choice(const MoeArgs &a, const DecodePlan &
   if (a.groups > 1) {
     if (warp == 0) {
       choose<1>(a, orders, choice.chosen, choice.weights);
-      __syncwarp();
-      if (lane < a.top_k) find_rows<FORMAT, DOWN>(a, lane, choice.chosen[lane], choice);
     }
   } else {
 #pragma unroll 1
     for (int i = threadIdx.x; i < count; i += MOE_THREADS) {
       const u32 order = best.orders[i];
+      const int expert = best.experts[i];
       const int place = orders_before(best.orders, count, order, i);
       if (place >= a.top_k || order == SHUT) continue;
-      const int expert = best.experts[i];
       choice.chosen[place] = expert, choice.orders[place] = order;
-      find_rows<FORMAT, DOWN>(a, place, expert, choice);
     }
   }
   __syncthreads();

@@ -127,6 +127,36 @@ __device__ __forceinline__ void hold_items(const MoeArgs &a, Items &ahead, Held 
   }
 }
 
+// Whether each block has at most one row, and all of it at hand.
+__device__ __forceinline__ bool one_row(const MoeArgs &a) {
+  return router_rows(a) <= gridDim.x && turns_of(a) <= ITEMS_HELD;
+}
+
+// A thread's part of the block's one row.
+template <int FORMAT, int PLANES>
+__device__ __forceinline__ float sum_row(const MoeArgs &a, const Item &first, const Held &held, const char *x,
+                                         const float4 *plain) {
+  if (blockIdx.x >= router_rows(a)) return 0.0f;
+  float sum = 0.0f;
+  Item at = first;
+#pragma unroll
+  for (int i = 0; i < ITEMS_HELD; i++, at.f += MOE_THREADS) {
+    if (MOE_THREADS * 4 * i >= a.width) break;
+    sum += sum_item<FORMAT, PLANES>(a, at, held[i], x, plain);
+  }
+  return sum;
+}
+
+// Two sums over the warp's lanes at once.
+__device__ __forceinline__ float2 warp_sums(float2 v) {
+#pragma unroll
+  for (int d = 16; d > 0; d >>= 1) {
+    v.x += __shfl_xor_sync(ALL_LANES, v.x, d);
+    v.y += __shfl_xor_sync(ALL_LANES, v.y, d);
+  }
+  return v;
+}
+
 // What each warp adds to the block's rows: partial[row][warp].
 template <int FORMAT, int PLANES>
 __device__ __forceinline__ void sum_items(const MoeArgs &a, Held &held, Items &ahead, const char *x, const float4 *plain,

@@ -130,35 +130,49 @@ __device__ __forceinline__ void stage_row(const MoeArgs &a, char *to, float4 *pl
 }
 
 // ---- hidden rows ----------------------------------------------------------------------------------------------------
+// A four of the hidden values to where products read it, by the whole block: the quantizing lanes act together.
+template <int DOWN, int PLANES>
+__device__ __forceinline__ void stage_heard(const MoeArgs &a, const DecodePlan &p, const float *weights, const uint4 &w,
+                                            int f, int end, char *to) {
+  const float weight = weights[min(quotient(4 * f / VALUES<DOWN>, p.per_words), a.top_k)];
+  const float4 v = make_float4(heard(w.x), heard(w.y), heard(w.z), heard(w.w));
+  if constexpr (PLANES == 0) {
+    if (f < end)
+      reinterpret_cast<float4 *>(to)[swizzled<DOWN>(f)] =
+          make_float4(weight * v.x, weight * v.y, weight * v.z, weight * v.w);
+  } else {
+    const Quantized out{reinterpret_cast<i8 *>(to), PLANES, 1, p.down_words * VALUES<DOWN>};
+    const float four[4] = {v.x, v.y, v.z, v.w};
+    store_quantized_at<4>(out, 0, 4 * f, swizzled_pair<DOWN>(f / 4) * 16 + f % 4 * 4, four, f < end);
+    if (f < end && f % 8 == 0) out.scales(0)[f / 8] *= weight;
+  }
+}
+
+constexpr int HEARD = 2;  // fours that a thread waits for together
+
 // All hidden rows, one behind the other, as one row, by the whole block: a value is staged once it is told, weighed as its
-// expert is. What is told last is asked for last: rows are told about in their order.
+// expert is. What is told last is asked for last: rows are told about in their order. No branch lies between a load here
+// and its use: the compiler would count it together with the weights that are on their way, and wait for them too.
 template <int DOWN, int PLANES>
 __device__ __forceinline__ void hear_rows(const MoeArgs &a, const DecodePlan &p, const float *weights, int first, int end,
                                           char *to) {
-  const int values = p.down_words * VALUES<DOWN>, own = first + threadIdx.x;
   const u32 *from = told_hidden(a);
-  uint4 next{};
-  if (own < end) next = listen4(from + 4 * own);
 #pragma unroll 1
-  for (int f0 = first; f0 < end; f0 += MOE_THREADS) {  // uniform over the block: the quantizing lanes act together
-    const int f = f0 + threadIdx.x;
-    uint4 w = next;
-    if (f + MOE_THREADS < end) next = listen4(from + 4 * (f + MOE_THREADS));
-    if (f < end) {
-      while (missing(w)) w = listen4(from + 4 * f);
-    }
+  for (int f0 = first; f0 < end; f0 += HEARD * MOE_THREADS) {
+    uint4 w[HEARD];
+    bool waits;
+    do {
+      waits = false;
+#pragma unroll
+      for (int j = 0; j < HEARD; j++) w[j] = listen4(from + 4 * min(f0 + j * MOE_THREADS + int(threadIdx.x), end - 1));
+#pragma unroll
+      for (int j = 0; j < HEARD; j++) waits |= missing(w[j]);
+    } while (waits);
     __syncwarp();
-    const float weight = weights[min(quotient(4 * f / VALUES<DOWN>, p.per_words), a.top_k)];
-    const float4 v = make_float4(heard(w.x), heard(w.y), heard(w.z), heard(w.w));
-    if constexpr (PLANES == 0) {
-      if (f < end)
-        reinterpret_cast<float4 *>(to)[swizzled<DOWN>(f)] =
-            make_float4(weight * v.x, weight * v.y, weight * v.z, weight * v.w);
-    } else {
-      const Quantized out{reinterpret_cast<i8 *>(to), PLANES, 1, values};
-      const float four[4] = {v.x, v.y, v.z, v.w};
-      store_quantized_at<4>(out, 0, 4 * f, swizzled_pair<DOWN>(f / 4) * 16 + f % 4 * 4, four, f < end);
-      if (f < end && f % 8 == 0) out.scales(0)[f / 8] *= weight;
+#pragma unroll
+    for (int j = 0; j < HEARD; j++) {
+      if (f0 + j * MOE_THREADS >= end) break;
+      stage_heard<DOWN, PLANES>(a, p, weights, w[j], f0 + j * MOE_THREADS + threadIdx.x, end, to);
     }
   }
 }

@@ -56,6 +56,7 @@ def small() -> Iterator[Case]:
         MoeShape(Q4_K, 1, 1, 256, 256, 5, 3, router=Q4_K, shared=SharedShape(Q4_K, 256, column=F32)),
         MoeShape(BF16, 0, 1, 31, 37, 5, 3, router=BF16, then=NormShape(), act=ExpertActivation.GELU),
         MoeShape(Q8_0, 1, 1, 64, 704, 8, 7, router=Q8_0, plus=True, normed=True),  # hidden rows heard in two parts
+        MoeShape(Q8_0, 1, 1, 2304, 64, 2, 2, router=Q8_0, normed=True),  # a block has one of the router's rows, or none
     ):
         yield mixture(shape, seed=shape.width)
 
