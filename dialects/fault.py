@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FileLineColLoc, NameLoc
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -22,11 +22,15 @@ class OpFault(VerifyException):
 
 def located(op: Operation, message: str) -> str:
     """`message` with the op's source location in front, where it has one."""
-    location = op.location
+    return _behind(op.location, message)
+
+
+def _behind(location: Attribute, message: str) -> str:
+    """A name comes behind the place in a text that it is told of, where it is."""
     if isinstance(location, FileLineColLoc):
         return f"{location.filename.data}:{location.line.data}:{location.column.data}: {message}"
     if isinstance(location, NameLoc):
-        return f"{location.desc.data}: {message}"
+        return _behind(location.location, f"{location.desc.data}: {message}")
     return message
 
 

@@ -33,7 +33,7 @@ from lanelink.dialects.tgraph.step import step_function, step_io
 from lanelink.explain import explain
 from lanelink.explain_page import page
 from lanelink.explain_page import text as table
-from lanelink.failures import InputError, is_closed, run_command
+from lanelink.failures import InputError, is_closed, run_command, weights_of
 from lanelink.frontend.checkpoint import CheckpointError
 from lanelink.frontend.importer import KV_FORMATS, import_checkpoint, open_checkpoint
 from lanelink.frontend.text import Text, TextStream, continuation, open_text
@@ -253,7 +253,7 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
     text = None if options.json and options.ids is not None else _text(options, shape.vocabulary, phases)
     prompts: list[list[int]] = options.ids if options.ids is not None else _encode(options, text)
     check_request(shape, prompts, options.n)
-    with _bar("loading weights", None) as loading:
+    with _bar("loading weights", None) as loading, weights_of(options.weights):
 
         def loaded(name: str) -> None:
             loading(1)

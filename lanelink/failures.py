@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
@@ -57,6 +59,15 @@ def run_command(tool: str, work: Callable[[], None], source: Callable[[], str], 
     except ValueError as error:
         print(f"{tool}: {source()}: {cut(str(error))}", file=sys.stderr)
     return BAD_INPUT
+
+
+@contextmanager
+def weights_of(checkpoint: Path) -> Generator[None, None, None]:
+    """Names the checkpoint in what is said of a tensor of it."""
+    try:
+        yield
+    except WeightError as error:
+        raise WeightError(f"{checkpoint}: {error}") from None
 
 
 def is_closed(stream: TextIO | None) -> bool:

@@ -19,7 +19,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from lanelink.collector import collector_off
 from lanelink.cut import faults_cut
 from lanelink.emit import emit_python
-from lanelink.failures import InputError, is_closed, run_command
+from lanelink.failures import InputError, is_closed, run_command, weights_of
 from lanelink.frontend.importer import open_checkpoint
 from lanelink.lowering.runtime.loader import SourceLoader
 from lanelink.lowering.script.standalone import number
@@ -141,8 +141,11 @@ class OptMain(xDSLOptMain):
     def _emit(self, path: Path, weights: Path | None) -> None:
         if len(self._modules) != 1:
             raise InputError(f"--emit-python: expected one module, got {len(self._modules)}")
-        loader = None if weights is None else SourceLoader(open_checkpoint(weights))
-        emit_python(self._modules[0], path, loader)
+        if weights is None:
+            emit_python(self._modules[0], path, None)
+            return
+        with weights_of(weights):
+            emit_python(self._modules[0], path, SourceLoader(open_checkpoint(weights)))
 
 
 class _Unclosed(StringIO):

@@ -1,8 +1,9 @@
 """Reading MLIR text with the place of each op kept, so that what is wrong is told with its file, line and column.
 
 xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of the text itself. Here an op without one
-is located where it stands, as in MLIR, so that passes tell its place too; and a verifier's fault is told with its place
-whatever the text says. A number that an i64 would wrap to a negative one is told where it stands.
+is located where it stands, as in MLIR, and a name that stands alone is the name of that place, so that passes tell it
+too; and a verifier's fault is told with its place whatever the text says. A number that an i64 would wrap to a negative
+one is told where it stands.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, FloatAttr, IntAttr, IntegerAttr, ModuleOp, StringAttr, UnknownLoc, i64
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+    i64,
+)
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.parser.core import ForwardDeclaredValue
@@ -90,9 +102,12 @@ class PlacingParser(Parser):
         if op in self._starts:
             return
         self._starts[op] = start
-        if isinstance(op.location, UnknownLoc):
-            line, column = self._place(start)
-            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        line, column = self._place(start)
+        place, given = FileLineColLoc(self._file, IntAttr(line), IntAttr(column)), op.location
+        if isinstance(given, UnknownLoc):
+            op.location = place
+        elif isinstance(given, NameLoc) and isinstance(given.location, NoneAttr | UnknownLoc):
+            op.location = NameLoc(given.desc, place)
 
     def _place(self, start: int) -> tuple[int, int]:
         """The line in the file and the column of a place in the text, from 1."""

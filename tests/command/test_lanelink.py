@@ -131,6 +131,22 @@ def test_the_wrong_checkpoint(step: Path, tmp_path: Path, capsys: pytest.Capture
     fails(capsys, "q_norm")
 
 
+def test_a_tensor_of_another_shape_is_told_with_its_checkpoint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = json.loads((MODELS / "llama" / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps(config | {"num_key_value_heads": 4}), encoding="utf-8")
+    step, weights = tmp_path / "step.mlir", MODELS / "llama"
+    assert main(["import", str(tmp_path), "-o", str(step), "--no-weights"]) == 0
+    told = f"{weights}: tensor 'model.layers.0.self_attn.k_proj.weight': expected shape [128, 128], got [64, 128]"
+    for backend in ("reference", "emulator"):
+        assert run(step, "--ids", "1", "-n", "1", weights=weights, backend=backend) == 1
+        fails(capsys, told)
+    program = tmp_path / "step.py"
+    assert opt([str(step), "-p", "lanelink", "--emit-python", str(program), "--weights", str(weights)]) == 1
+    assert capsys.readouterr().err == f"{told}\n" and not program.exists()
+
+
 @pytest.mark.parametrize(
     ("passes", "found"),
     [("number-ops,fuse,legalize-shim,link", "launches (level 3)"), ("lanelink", "driver calls (level 4)")],

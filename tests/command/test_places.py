@@ -236,7 +236,7 @@ def test_a_pass_tells_the_place_of_an_op_without_a_location(tmp_path: Path, caps
     softcap = "%y = tgraph.softcap %x at 30.0 : tensor<1x64xf32> -> tensor<1x64xf32>"
     silu = SILU.replace("%y", "%z").replace("%x", "%y")
     told = ": op 0 tgraph.softcap: "
-    for location, place in (("", f"{path}:8:5"), (' loc("model.layers.3")', "model.layers.3")):
+    for location, place in (("", f"{path}:8:5"), (' loc("model.layers.3")', f"{path}:8:5: model.layers.3")):
         text = f"{body(f'  {SILU}')}// -----\n\n{body(f'    {softcap}{location}', silu)}"
         path.write_text(text.replace("(%x:", "(%t: tensor<1xi32> {tgraph.token}, %x:"), encoding="utf-8")
         assert opt([str(path), "-p", "number-ops,legalize-shim", "--split-input-file", "--verify-diagnostics"]) == 0
@@ -253,6 +253,14 @@ def test_the_place_is_printed_where_locations_are(tmp_path: Path, capsys: pytest
     path.write_text(once, encoding="utf-8")
     assert opt([str(path), "--print-debuginfo"]) == 0
     assert f'loc("{path}":2:3)' in capsys.readouterr().out
+    path.write_text(body(f'  {SILU} loc("model.norm")'), encoding="utf-8")
+    assert opt([str(path), "--print-debuginfo"]) == 0
+    named = capsys.readouterr().out
+    assert f'loc("model.norm"("{path}":2:3))' in named
+    path.write_text(named, encoding="utf-8")
+    assert opt([str(path), "--print-debuginfo"]) == 0
+    assert capsys.readouterr().out == named
+    path.write_text(once, encoding="utf-8")
     assert opt([str(path)]) == 0
     assert "loc(" not in capsys.readouterr().out
 

@@ -4,7 +4,7 @@
 // CHECK: func.func private @step(
 // CHECK-SAME: memref<1x32xf32> {tgraph.logits}
 // CHECK-SAME: attributes {note = "kept", launch.lifted = 2 : i64}
-// CHECK: launch.unary(x = %x : memref<1x32xf32>, out = %y : memref<1x32xf32>) {act = #launch<act silu>} covers [0] loc("model.layers.0")
+// CHECK: launch.unary(x = %x : memref<1x32xf32>, out = %y : memref<1x32xf32>) {act = #launch<act silu>} covers [0] loc("model.layers.0"("{{.*}}locations.mlir":{{[0-9]+}}:3))
 // CHECK: launch.copy(x = %n : memref<1xi32>, out = %p : memref<1xi32>) covers []
 func.func private @step(%token: tensor<1xi32> {tgraph.token}, %p: tensor<1xi32> {tgraph.position}, %x: tensor<1x32xf32>)
     -> (tensor<1xi32> {tgraph.carry = 1}, tensor<1x32xf32> {tgraph.logits}) attributes {note = "kept"} {
