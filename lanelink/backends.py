@@ -8,6 +8,7 @@ from threading import Thread
 
 from xdsl.dialects.builtin import ModuleOp
 
+from lanelink.dialects.fault import located
 from lanelink.dialects.tgraph.step import step_function, step_io
 from lanelink.lowering.runtime.backend import Backend, BackendError
 from lanelink.lowering.runtime.loader import SourceLoader
@@ -87,7 +88,6 @@ def open_backend(
     func = step_function(module)
     io = step_io(func)
     if io.position is not None and io.position not in io.carries.values():
-        raise BackendError(
-            f"step @{func.sym_name.data}: expected its position among the results it carries to the next step, got none"
-        )
+        message = "expected its position among the results it carries to the next step, got none"
+        raise BackendError(located(func, f"step @{func.sym_name.data}: {message}"))
     return BACKENDS[name](module, source, progress, phases or Phases())

@@ -18,6 +18,7 @@ from typing import NoReturn, cast
 from tqdm import tqdm
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.printer import Printer
 from xdsl.universe import Universe
 
@@ -26,10 +27,10 @@ from lanelink.bench import Options, Report, bench, shape_names, shape_path
 from lanelink.bench_page import page as bench_page
 from lanelink.bench_page import text as bench_text
 from lanelink.collector import collector_off
-from lanelink.dialects.fault import OpFault
+from lanelink.dialects.fault import OpFault, located
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import PRESETS, Numerics
-from lanelink.dialects.tgraph.step import step_function, step_io
+from lanelink.dialects.tgraph.step import step_function, step_io, verify_arguments
 from lanelink.explain import explain
 from lanelink.explain_page import page
 from lanelink.explain_page import text as table
@@ -40,7 +41,7 @@ from lanelink.frontend.text import Text, TextStream, continuation, open_text
 from lanelink.lowering.runtime.backend import StepShape
 from lanelink.lowering.runtime.generation import check_request, generate_batch
 from lanelink.lowering.runtime.phases import Phases
-from lanelink.lowering.runtime.reference import step_shape
+from lanelink.lowering.runtime.reference import chosen_result, step_shape
 from lanelink.lowering.script.standalone import count_of, joined, numbers
 from lanelink.pipeline import Schedule, lowered_form
 from lanelink.places import PlacingParser
@@ -246,7 +247,9 @@ def _run(options: argparse.Namespace) -> None:
 def _decode(options: argparse.Namespace, phases: Phases) -> None:
     with phases.phase("read the step"):
         module = read_module(options.step)
-        shape = _check_prompts(options, module)
+        func = step_function(module)
+        _check_decodes(func)
+        shape = _check_prompts(options, func)
     with phases.phase("open the checkpoint"):
         source = open_checkpoint(options.weights)
     # An object of ids has its text once it has all of them.
@@ -297,13 +300,23 @@ def _decode(options: argparse.Namespace, phases: Phases) -> None:
                 print(f"{taken:8.3f} s  {name}", file=sys.stderr)
 
 
-def _check_prompts(options: argparse.Namespace, module: ModuleOp) -> StepShape:
+def _check_decodes(func: FuncOp) -> None:
+    """
+    VerifyException for a step with arguments that a decoding loop does not know, InputError for one that chooses no id.
+    """
+    verify_arguments(func)
+    if chosen_result(func) is None:
+        message = "expected a result that becomes its token at the next step (tgraph.carry), got none"
+        raise InputError(located(func, f"step @{func.sym_name.data}: {message}"))
+
+
+def _check_prompts(options: argparse.Namespace, func: FuncOp) -> StepShape:
     """
     The shape of the step. InputError for as many prompts as it has not sequences, BackendError for ids that it does not
     take.
     """
     name, given = ("--prompt", options.prompt) if options.ids is None else ("--ids", options.ids)
-    shape = step_shape(step_function(module))
+    shape = step_shape(func)
     sequences = shape.sequences
     if len(given) != sequences:
         once = "once" if sequences == 1 else f"{sequences} times, once a sequence of the step"

@@ -44,8 +44,7 @@ class ReferenceBackend:
         self._io = step_io(func)
         self.shape = step_shape(func)
         self._interpreter = StepInterpreter(module, constants, func)
-        # The chosen ids: what becomes the next step's token, else the one result of that argument's type.
-        self._chosen = _chosen_result(func, self._io.token, self._io.carries)
+        self._chosen = chosen_result(func)
         self._positions = Positions(self.shape)
         self.reset()
 
@@ -102,10 +101,15 @@ class ReferenceBackend:
         return self._results[self._io.logits].copy()
 
 
-def _chosen_result(func: FuncOp, token: int, carries: dict[int, int]) -> int | None:
-    carried = [result for result, argument in carries.items() if argument == token]
-    types = func.function_type
-    alike = [k for k, kind in enumerate(types.outputs.data) if k not in carries and kind == types.inputs.data[token]]
+def chosen_result(func: FuncOp) -> int | None:
+    """
+    Which result of a step of level 1 or 2 holds the ids it chose: what becomes the next step's token, else the first of
+    that argument's type that becomes nothing; None of a step that chooses none. Raises VerifyException as `step_io`.
+    """
+    io, types = step_io(func), func.function_type
+    carried = [result for result, argument in io.carries.items() if argument == io.token]
+    wanted = types.inputs.data[io.token]
+    alike = [k for k, kind in enumerate(types.outputs.data) if k not in io.carries and kind == wanted]
     return next(iter((*carried, *alike)), None)
 
 

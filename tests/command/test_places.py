@@ -8,6 +8,7 @@ import pytest
 from lanelink.cli import main
 from lanelink.opt import main as opt
 
+MODEL = Path(__file__).parents[1] / "models" / "llama"
 SILU = "%y = tgraph.silu %x : tensor<1x64xf32> -> tensor<1x64xf32>"
 
 
@@ -263,6 +264,38 @@ def test_the_place_is_printed_where_locations_are(tmp_path: Path, capsys: pytest
     path.write_text(once, encoding="utf-8")
     assert opt([str(path)]) == 0
     assert "loc(" not in capsys.readouterr().out
+
+
+STEPS = {
+    "an argument that nothing gives": (
+        "%t: tensor<1xi32> {tgraph.token}, %x: tensor<1x64xf32>",
+        "tensor<1xi32> {tgraph.carry = 0 : i64}",
+        "step @s argument 1: expected tgraph.token, tgraph.position or tgraph.state, got tensor<1x64xf32> without any",
+    ),
+    "no ids chosen": (
+        "%t: tensor<1xi32> {tgraph.token}",
+        "",
+        "step @s: expected a result that becomes its token at the next step (tgraph.carry), got none",
+    ),
+    "a position that stays": (
+        "%t: tensor<1xi32> {tgraph.token}, %p: tensor<1xi32> {tgraph.position}",
+        "tensor<1xi32> {tgraph.carry = 0 : i64}",
+        "step @s: expected its position among the results it carries to the next step, got none",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_no_decoding_loop_runs(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, results, told = STEPS[name]
+    path = tmp_path / "in.mlir"
+    returned = "%t : tensor<1xi32>" if results else ""
+    text = f"\nfunc.func @s({arguments}) -> ({results}) {{\n  func.return {returned}\n}}\n"
+    path.write_text(text, encoding="utf-8")
+    for backend in ("reference", "emulator"):
+        given = ["--weights", str(MODEL), "--backend", backend, "-n", "1", "--ids", "1"]
+        assert main(["run", str(path), *given]) == 1
+        assert capsys.readouterr().err == f"lanelink: {path}:2:1: {told}\n"
 
 
 @pytest.mark.parametrize(
