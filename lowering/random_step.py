@@ -167,8 +167,14 @@ def _readers(value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:
             yield use.operation, value
 
 
-def _highest(index: SSAValue, rows: int) -> Iterator[int]:
-    """For each op that takes `index` as a row, the highest that leaves room for the step's `rows`."""
+def _highest(index: SSAValue, rows: int, seen: frozenset[SSAValue] = frozenset()) -> Iterator[int]:
+    """
+    For each op that takes `index` as a row, the highest that leaves room for the step's `rows`. `seen`: the indices
+    that it was made of, which buffers may be made of again.
+    """
+    if index in seen:
+        return
+    seen |= {index}
     for op, value in _readers(index):
         match op:
             case RowGatherOp() | RowsGatherOp() if op.index is value:
@@ -180,13 +186,13 @@ def _highest(index: SSAValue, rows: int) -> Iterator[int]:
             case AttentionOp():
                 yield _table_rows(op.keys) - _table_rows(op.q)
             case AdvanceOp():
-                yield from (most - op.by.value.data for most in _highest(op.result, rows))
+                yield from (most - op.by.value.data for most in _highest(op.result, rows, seen))
             case ViewOp():
-                yield from _highest(op.result, rows)
-            case launch.AdvanceOp():
-                yield from (most - op.by.value.data for most in _highest(op.out, rows))
+                yield from _highest(op.result, rows, seen)
+            case launch.AdvanceOp() if op.x is value:
+                yield from (most - op.by.value.data for most in _highest(op.out, rows, seen))
             case launch.ViewOp():
-                yield from _highest(op.result, rows)
+                yield from _highest(op.result, rows, seen)
             case Launch():
                 yield from _highest_in(op, value, rows)
             case _:

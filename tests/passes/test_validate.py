@@ -360,6 +360,23 @@ def test_an_argument_of_no_dimensions(tmp_path: Path) -> None:
     assert main([str(source), "-p", passes, "--validate", "-o", str(tmp_path / "out.mlir")]) == 0
 
 
+ADVANCES = [
+    "launch.advance(x = %p : memref<1xi32>, out = %n : memref<1xi32>) {by = 1 : i64} covers [0]",
+    "launch.advance(x = %n : memref<1xi32>, out = %p : memref<1xi32>) {by = 1 : i64} covers [1]",
+]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_linked_step_that_moves_its_position(count: int, tmp_path: Path) -> None:
+    """Into another buffer, and back into the first: who reads an index is looked for once a buffer."""
+    source, out = tmp_path / "f.mlir", tmp_path / "out.mlir"
+    head = "func.func @f(%t: memref<1xi32> {tgraph.token}, %p: memref<1xi32> {tgraph.position})"
+    lines = [f"{head} attributes {{launch.lifted = {count} : i64}} {{", "%n = launch.alloc : memref<1xi32>"]
+    source.write_text("\n".join([*lines, *ADVANCES[:count], "func.return", "}", ""]))
+    assert main([str(source), "-p", "plan-buffers", "--validate", "-o", str(out)]) == 0
+    assert "launch.arena" in out.read_text()
+
+
 def test_seeds_that_say_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["f.mlir", "-p", "number-ops", "--validate-seed"]
     assert main([*arguments, "1"]) == 2
