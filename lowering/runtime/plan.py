@@ -8,11 +8,11 @@ from enum import Enum
 
 from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from lanelink.dialects import driver
 from lanelink.dialects.driver.buffers import INDEX_BYTES, buffer_of
 from lanelink.dialects.driver.launch import Extent
+from lanelink.dialects.fault import OpFault, located
 from lanelink.dialects.tgraph.attributes import RopeTableAttr
 from lanelink.dialects.tgraph.checkpoint import CheckpointAttr
 from lanelink.lowering.repack import plane_layout
@@ -145,7 +145,8 @@ def read_plan(module: ModuleOp) -> Plan:
     """The plan of a module's one `driver.step`. VerifyException where there is none, or more than one."""
     steps = [op for op in module.ops if isinstance(op, driver.StepOp)]
     if len(steps) != 1:
-        raise VerifyException(f"expected one driver.step (lower-to-driver makes it), got {len(steps)}")
+        at = steps[1] if steps else module
+        raise OpFault(at, located(at, f"expected one driver.step (lower-to-driver makes it), got {len(steps)}"))
     modules = {op.sym_name.data: op.architecture.data.value for op in module.ops if isinstance(op, driver.ModuleOp)}
     return _PlanReader(steps[0]).plan(modules)
 
@@ -242,14 +243,13 @@ def _buffer(op: driver.BufferOp) -> PlanBuffer:
             constant = PlanConstant(op.source, op.layout)
             expected = layout_bytes(op.layout)
             if op.size != expected:
-                raise VerifyException(
-                    f"driver.constant '{constant.name}': expected {expected} bytes in its layout, got {op.size}"
-                )
+                message = f"driver.constant '{constant.name}': expected {expected} bytes in its layout, got {op.size}"
+                raise OpFault(op, located(op, message))
             return PlanBuffer(Memory.CONSTANT, op.size, constant.name, constant)
         case driver.ScratchOp():
             return PlanBuffer(Memory(op.kind.data.value), op.size, op.kind.data.value)
         case _:
-            raise VerifyException(f"driver.step: expected a buffer that runtimes know, got {op.name}")
+            raise OpFault(op, located(op, f"driver.step: expected a buffer that runtimes know, got {op.name}"))
 
 
 __all__ = ["Memory", "Place", "Plan", "PlanBuffer", "PlanConstant", "PlanLaunch", "read_plan"]

@@ -293,7 +293,14 @@ def test_the_command_refuses(lowered: Any, tmp_path: Path, capsys: pytest.Captur
     assert main([str(source), "--weights", str(MODEL)]) == 2
     assert "--weights: expected --emit-python beside it, got none" in capsys.readouterr().err
     assert main([str(source), "--emit-python", str(path)]) == 1
-    assert "expected one driver.step (lower-to-driver makes it), got 0" in capsys.readouterr().err
+    told = f"{source}:1:1: expected one driver.step (lower-to-driver makes it), got 0\n"
+    assert capsys.readouterr().err == told
+    constant = '  %w = driver.constant #tgraph.checkpoint<"w"> as #driver.planes<q8_0, 64x128> bytes 8705\n'
+    body = "driver.step @s rows 1 {\n  %t = driver.io token bytes 4\n" + constant + "  driver.return chosen %t\n}\n"
+    source.write_text(body, encoding="utf-8")
+    assert main([str(source), "--emit-python", str(path)]) == 1
+    told = f"{source}:3:3: driver.constant 'w': expected 8704 bytes in its layout, got 8705\n"
+    assert capsys.readouterr().err == told
     source.write_text("\n// -----\n".join([str(lowered)] * 2), encoding="utf-8")
     assert main([str(source), "--split-input-file", "--emit-python", str(path)]) == 1
     assert "--emit-python: expected one module, got 2" in capsys.readouterr().err
