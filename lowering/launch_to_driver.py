@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -101,6 +102,15 @@ def chip_of(target: TargetAttr) -> Chip:
     return Chip(target.chip.data, capability, target.sms.data, target.shared.data)
 
 
+def shared_alike(calls: Sequence[KernelCall]) -> list[KernelCall]:
+    """A step's calls, with the carveouts they prefer where all do that take dynamic shared memory, else with none.
+
+    Beside one that has it others are slower: their weights come by way of the cache that a carveout takes away.
+    """
+    alike = all(call.carveout is not None for call in calls if call.shared)
+    return list(calls) if alike else [replace(call, carveout=None) for call in calls]
+
+
 class _Lowering:
     """The lowering of one step: its launches in order, and the functions they name."""
 
@@ -117,9 +127,10 @@ class _Lowering:
             io = step_buffers(self.func)
         except VerifyException as error:
             raise PassFailedException(located(self.func, f"lower-to-driver: {error}")) from None
-        calls = [(op, self._call(op)) for op in launches(self.func) if not isinstance(op, ViewOp)]
-        buffers = DriverBuffers(self.func, [call for _, call in calls])
-        made = [self._launch(op, call, buffers) for op, call in calls]
+        ops = [op for op in launches(self.func) if not isinstance(op, ViewOp)]
+        calls = shared_alike([self._call(op) for op in ops])
+        buffers = DriverBuffers(self.func, calls)
+        made = [self._launch(op, call, buffers) for op, call in zip(ops, calls, strict=True)]
         end = self._return(io, buffers)
         step = StepOp(self.func.sym_name.data, io.rows, io.context, [*buffers.ops(), *made, end])
         step.location = self.func.location

@@ -89,8 +89,8 @@ class KernelCall:
     scratch     what its ScratchKind addresses need
     together    its blocks wait for each other: all of them must be resident
     cluster     neighbouring blocks, along x, that reach each other's shared memory (compute_90); 1: none do
-    carveout    percent of a multiprocessor's first-level cache that it prefers as shared memory; None: what the driver
-                sees fit for the launch alone
+    carveout    percent of a multiprocessor's first-level cache that it prefers as shared memory, in a step where all
+                have one that take dynamic shared memory; None: what the driver sees fit for the launch alone
     """
 
     module: str

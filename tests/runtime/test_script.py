@@ -17,7 +17,9 @@ import numpy as np
 import pytest
 from attention_steps import attention_step
 from levels import parsed
+from xdsl.dialects.builtin import IntegerAttr, i64
 
+from lanelink.dialects.driver import LaunchOp
 from lanelink.dialects.formats import Format
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
 from lanelink.emit import emit_python
@@ -108,6 +110,9 @@ def test_the_program_launches_clusters(
     module.attributes[TARGET] = preset("h200", Numerics.INT8)
     constants, path = ConstantsLoader(random_weights(module, 0)), tmp_path / "step.py"
     done = lower(module)
+    for launch in done.walk():
+        if isinstance(launch, LaunchOp) and launch.cluster is not None:
+            launch.properties["carveout"] = IntegerAttr(100, i64)
     emit_python(done, path, constants)
     expected = generate(EmulatorBackend(read_plan(done), constants), [3, 1, 2], 3)
     assert runner(path, fake_cuda, monkeypatch)("--ids", "3,1,2", "-n", "3", "--json") == 0
