@@ -152,6 +152,7 @@ class StepOp(IRDLOperation):
         self._verify_tables()
         self._verify_covers()
         self._verify_single()
+        self._verify_carveouts()
         self._verify_io(rows)
         self._verify_results(rows)
 
@@ -195,6 +196,21 @@ class StepOp(IRDLOperation):
         for what, ops in found.items():
             if len(ops) > 1:
                 raise OpFault(ops[1], f"{self._where}: expected at most one {what}, got {len(ops)}")
+
+    def _verify_carveouts(self) -> None:
+        """A carveout is the function's: all launches of one have the same, or none."""
+        first: dict[tuple[str, str], LaunchOp] = {}
+        for op in self.body.block.ops:
+            if isinstance(op, LaunchOp):
+                before = first.setdefault(op.entry, op)
+                if op.carveout != before.carveout:
+                    stem, entry = op.entry
+                    expected, got = (("none" if x is None else x.value.data) for x in (before.carveout, op.carveout))
+                    raise OpFault(
+                        op,
+                        f"{self._where}: expected carveout {expected} of @{stem}::@{entry}, as of its launch before, "
+                        f"got {got}",
+                    )
 
     def _verify_io(self, rows: int) -> None:
         tokens = self._io(Io.TOKEN)

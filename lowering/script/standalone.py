@@ -135,7 +135,8 @@ class Device:
             most = max(at.shared for at in self._step.launches if (at.module, at.entry) == key)
             if most + check(cuda.cuFuncGetAttribute(static_kind, function), "read its memory") > DEFAULT_SHARED:
                 check(cuda.cuFuncSetAttribute(function, shared_kind, most), f"allow {most} bytes of shared memory")
-            for percent in {at.carveout for at in self._step.launches if (at.module, at.entry) == key} - {None}:
+            percent = next(at.carveout for at in self._step.launches if (at.module, at.entry) == key)
+            if percent is not None:
                 check(cuda.cuFuncSetAttribute(function, carveout_kind, percent), f"prefer {percent} % shared memory")
             if any(at.cluster > USUAL_CLUSTER for at in self._step.launches if (at.module, at.entry) == key):
                 check(cuda.cuFuncSetAttribute(function, cluster_kind, 1), "allow clusters of more than 8 blocks")

@@ -16,6 +16,9 @@ MAX_GRID_X = 2**31 - 1
 MAX_GRID_YZ = 65535
 """Blocks a grid's second and third dimension may have."""
 
+NOT_NORMED: tuple[Argument, ...] = (I32(0), Null(), F32(0.0))
+"""The kernels' InputNorm or HeadNorm of what is read as it is."""
+
 
 def require(condition: bool, where: str, expected: object, got: object) -> None:
     """Raises SelectionError unless `condition`."""
@@ -75,8 +78,16 @@ def quantizing_rows(quantized: Quantized | None, m: int, cols: int, where: str) 
 
 
 def input_norm(x: Rows | Quantized | Unnormed) -> tuple[Argument, ...]:
-    """(present, weight, eps) of the norm of a row that is read: the kernels' InputNorm."""
-    return (I32(1), optional(x.weight), F32(x.eps)) if isinstance(x, Unnormed) else (I32(0), Null(), F32(0.0))
+    """(present, weight, eps) of the norm of a row that is read: the kernels' InputNorm.
+
+    Row and weights are copied by 16 bytes; buffers begin at a multiple of as many."""
+    if not isinstance(x, Unnormed):
+        return NOT_NORMED
+    row = fixed(x.row, "row that is normed as it is read").offset
+    weight = 0 if x.weight is None else x.weight.offset
+    for what, offset in (("row", row), ("weights of a row", weight)):
+        require(offset % 16 == 0, f"{what} that is normed as it is read", "an offset of a multiple of 16 bytes", offset)
+    return I32(1), optional(x.weight), F32(x.eps)
 
 
 def some_result(y: Rows | None, quantized: Quantized | None, where: str) -> None:
@@ -87,7 +98,7 @@ def some_result(y: Rows | None, quantized: Quantized | None, where: str) -> None
 def head_norm(norm: HeadNorm | None) -> tuple[Argument, ...]:
     """(present, weight, eps) of a per-head norm."""
     if norm is None:
-        return I32(0), Null(), F32(0.0)
+        return NOT_NORMED
     return I32(1), optional(norm.weight), F32(norm.eps)
 
 

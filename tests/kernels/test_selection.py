@@ -182,8 +182,16 @@ def test_every_launch_kind_is_selected() -> None:
         (RopeSpec(replace(ROTATION, half=65), 1, (RopeSide(X, Y, 4),)), r"rotation: expected 2 \* half <= head size"),
         (RopeSpec(ROTATION, 1, ()), r"rope sides: expected 1 to 4, got 0"),
         (QuantizeSpec(X, 70000, 32, Q), r"unary rows: expected 1 to 65535, got 70000"),
+        (
+            replace(GEMV, x=replace(NORMED, row=replace(X, address=X.address.at(4)))),
+            r"row that is normed as it is read: expected an offset of a multiple of 16 bytes, got 4",
+        ),
+        (
+            replace(GEMV, format=Format.Q8_0, x=replace(UNNORMED, weight=Address("w", 8))),
+            r"weights of a row that is normed as it is read: expected an offset of a multiple of 16 bytes, got 8",
+        ),
     ],
-    ids=range(42),
+    ids=range(44),
 )
 def test_what_has_no_kernel_is_refused_by_name(spec: Spec, message: str) -> None:
     with pytest.raises(SelectionError, match=message):

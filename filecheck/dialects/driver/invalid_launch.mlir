@@ -154,6 +154,21 @@ driver.step @carveout_below_none rows 1 {
 
 // -----
 
+// carveouts_of_one_function
+// CHECK: driver.step @carveouts_of_one_function: expected carveout 100 of @m::@f, as of its launch before, got none
+driver.module @m compute_90 {
+  driver.function @f(i64, i32, f32)
+}
+driver.step @carveouts_of_one_function rows 1 {
+  %t = driver.io token bytes 4
+  %a = driver.arena bytes 4
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (4, 1, 1) block (32, 1, 1) carveout 100 covers []
+  driver.launch @m::@f(%a, 1 : i32, 1.0 : f32) grid (2, 1, 1) block (32, 1, 1) covers []
+  driver.return
+}
+
+// -----
+
 // negative_shared
 // CHECK: driver.launch shared: expected 0 to 232448 bytes, got -4
 driver.module @m compute_90 {

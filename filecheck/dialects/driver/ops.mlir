@@ -20,8 +20,8 @@ driver.step @step rows 2 context 256 {
   %cos = driver.constant #tgraph.rope_table<cos, [1.000000e+00, 0.1], scale 1.000000e+00> as #driver.values<256x2> bytes 2048
   %counters = driver.scratch counters bytes 64
   %partials = driver.scratch partials bytes 4096
-  driver.launch @gemv_bf16::@gemv_bf16_f32_r1(%x, %w + 512, -1 : i32, 1.000000e-06 : f32, null) grid (16, 65535, 1) block (256, 1, 1) cluster 8 shared 4096 carveout 100 dependent together covers [3, 4] {label = "fold(gemv, norm)"}
-  driver.launch @gemv_bf16::@no_parameters() grid (2147483647, 1, 1) block (16, 1, 64) covers [] {note = "kept"}
+  driver.launch @gemv_bf16::@gemv_bf16_f32_r1(%x, %w + 512, -1 : i32, 1.000000e-06 : f32, null) grid (16, 65535, 1) block (256, 1, 1) cluster 8 shared 4096 dependent together covers [3, 4] {label = "fold(gemv, norm)"}
+  driver.launch @gemv_bf16::@no_parameters() grid (2147483647, 1, 1) block (16, 1, 64) carveout 100 covers [] {note = "kept"}
   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(null, null, 2147483647 : i32, 0x7F800000 : f32, %x) grid (1, 1, 1) block (1, 1, 1) covers [5]
   driver.return chosen %token logits %logits
 } attributes {note = "kept"}
@@ -49,8 +49,8 @@ driver.step @bare rows 1 {
 // CHECK-NEXT:   %cos = driver.constant #tgraph.rope_table<cos, [1.000000e+00, 1.000000e-01], scale 1.000000e+00> as #driver.values<256x2> bytes 2048
 // CHECK-NEXT:   %counters = driver.scratch counters bytes 64
 // CHECK-NEXT:   %partials = driver.scratch partials bytes 4096
-// CHECK-NEXT:   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(%x, %w + 512, -1 : i32, 1.000000e-06 : f32, null) grid (16, 65535, 1) block (256, 1, 1) cluster 8 shared 4096 carveout 100 dependent together covers [3, 4] {label = "fold(gemv, norm)"}
-// CHECK-NEXT:   driver.launch @gemv_bf16::@no_parameters() grid (2147483647, 1, 1) block (16, 1, 64) covers [] {note = "kept"}
+// CHECK-NEXT:   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(%x, %w + 512, -1 : i32, 1.000000e-06 : f32, null) grid (16, 65535, 1) block (256, 1, 1) cluster 8 shared 4096 dependent together covers [3, 4] {label = "fold(gemv, norm)"}
+// CHECK-NEXT:   driver.launch @gemv_bf16::@no_parameters() grid (2147483647, 1, 1) block (16, 1, 64) carveout 100 covers [] {note = "kept"}
 // CHECK-NEXT:   driver.launch @gemv_bf16::@gemv_bf16_f32_r1(null, null, 2147483647 : i32, 0x7f800000 : f32, %x) grid (1, 1, 1) block (1, 1, 1) covers [5]
 // CHECK-NEXT:   driver.return chosen %token logits %logits
 // CHECK-NEXT: } attributes {note = "kept"}
