@@ -1,9 +1,13 @@
-"""What custom syntax shares: names of any characters, numbers that fit, and faults told with their place."""
+"""
+What custom syntax shares: names of any characters, numbers that fit, attributes beside an op's fields, and faults told
+with their place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.utils.exceptions import VerifyException
@@ -34,6 +38,35 @@ def parse_i64(parser: AttrParser, *, allow_negative: bool = True) -> int:
     return value
 
 
+def parse_attributes(
+    parser: AttrParser, op: str, fields: Collection[str], *, keyword: bool = False
+) -> dict[str, Attribute]:
+    """
+    The attribute dictionary of an op, empty where it has none; behind `attributes` with `keyword`. `fields`: the names
+    that the op's syntax writes outside of it. One of them in it, or a name twice, is a parse error there.
+    """
+    found: dict[str, Attribute] = {}
+
+    def entry() -> None:
+        at = parser.pos
+        name = parser.parse_optional_identifier_or_str_literal()
+        if name is None:
+            parser.raise_error("expected the name of an attribute")
+        value = parser.parse_attribute() if parser.parse_optional_punctuation("=") else UnitAttr()
+        if name in fields:
+            message = f"expected attributes without '{name}', which {op} has as a field outside of them"
+            parser.raise_error(f"{message}, got {name} = {value}", at, parser.pos)
+        if name in found:
+            parser.raise_error(f"expected each attribute once, got '{name}' twice", at, parser.pos)
+        found[name] = value
+
+    if not keyword:
+        parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, entry)
+    elif parser.parse_optional_keyword("attributes"):
+        parser.parse_comma_separated_list(parser.Delimiter.BRACES, entry)
+    return found
+
+
 def verified(
     parser: AttrParser, at: int, attribute: type[ParametrizedAttribute], parameters: Sequence[Attribute]
 ) -> Sequence[Attribute]:
@@ -45,4 +78,4 @@ def verified(
     return parameters
 
 
-__all__ = ["parse_i64", "parse_string", "verified"]
+__all__ = ["parse_attributes", "parse_i64", "parse_string", "verified"]

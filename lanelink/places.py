@@ -3,7 +3,7 @@
 xDSL's parser keeps the locations that a text gives (`loc(...)`), not those of the text itself. Here an op without one
 is located where it stands, as in MLIR, and a name that stands alone is the name of that place, so that passes tell it
 too; and a verifier's fault is told with its place whatever the text says. A number that an i64 would wrap to a negative
-one is told where it stands.
+one is told where it stands, and a value that nothing defines where it is first used.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -26,13 +27,15 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     i64,
 )
-from xdsl.ir import Operation
-from xdsl.parser import Parser
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Span
 
 from lanelink.dialects.fault import OpFault, located
+from lanelink.parse_faults import UNDEFINED, told
 
 OWN = ("driver", "func", "launch", "tgraph")
 """Dialects whose numbers are sizes, places and counts, each as an i64."""
@@ -42,16 +45,26 @@ class PlacingParser(Parser):
     """xDSL's parser, which also remembers where each op's text begins, `line_offset` lines below its file's first."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
-        super().__init__(ctx, text, name)
+        try:
+            super().__init__(ctx, text, name)  # reads the first token
+        except ParseError as error:
+            raise told(error) from None
         self._file = StringAttr(name)
         self._before = line_offset
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._starts: dict[Operation, int] = {}
         self._wide: list[tuple[Span, int]] = []
         """Numbers past an i64 that what is being parsed holds."""
+        self._uses: dict[SSAValue, Span] = {}
+        """The first use of each value that was not defined yet when it was met."""
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        module = super().parse_module(allow_implicit_module)
+        try:
+            module = super().parse_module(allow_implicit_module)
+        except ParseError as error:
+            if error.msg.startswith(UNDEFINED):
+                self._refuse_undefined()
+            raise told(error) from None
         self._check_defined(module)
         self._keep(module, 0)  # one that the text leaves out begins where it does
         return module
@@ -66,9 +79,17 @@ class PlacingParser(Parser):
             raise ParseError(Span(start, self.pos, self.lexer.input), str(error)) from None
         if op.dialect_name() in OWN:
             self._check_wide(before)
+            self._check_fields(op, start)
         del self._wide[before:]
         self._keep(op, start)
         return op
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
+        value = super().resolve_operand(operand, type)
+        if isinstance(value, ForwardDeclaredValue):
+            # A region's uses are resolved before those of the op that holds it, where it is written in generic form.
+            self._uses[value] = min(operand.span, self._uses.get(value, operand.span), key=lambda span: span.start)
+        return value
 
     def parse_optional_integer(self, allow_boolean: bool = True, allow_negative: bool = True) -> int | None:
         at = self._current_token.span
@@ -87,11 +108,24 @@ class PlacingParser(Parser):
     def _check_defined(self, module: ModuleOp) -> None:
         """Refuses an operand that a region inside its op alone defines: xDSL takes it for defined there."""
         for op in module.walk():
-            for k, operand in enumerate(op.operands):
+            for operand in op.operands:
                 if isinstance(operand, ForwardDeclaredValue):
-                    start = self._starts[op]
-                    message = f"{op.name}: expected operand {k} to be defined before it, got one that is not"
-                    raise ParseError(Span(start, start + 1, self.lexer.input), message)
+                    span = self._uses[operand]
+                    raise ParseError(span, f"expected a value that is defined outside of {op.name}, got {span.text}")
+
+    def _refuse_undefined(self) -> NoReturn:
+        """Of the values that nothing in the text defines, the one used first."""
+        values = [value for each in self.forward_ssa_references.values() for value in each.values()]
+        span = min((self._uses[value] for value in values), key=lambda span: span.start)
+        raise ParseError(span, f"expected a value that the text defines, got {span.text}")
+
+    def _check_fields(self, op: Operation, start: int) -> None:
+        """Refuses a field among the attributes that stands beside them too, as the generic form may give it."""
+        fields = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
+        for name, value in op.attributes.items():
+            if name in fields:
+                message = f"{op.name}: expected '{name}' once, as a field, got it among the attributes too, as {value}"
+                raise ParseError(Span(start, start + 1, self.lexer.input), message)
 
     def _check_wide(self, before: int) -> None:
         """Refuses the first number past an i64 of those met since there were `before`."""

@@ -30,7 +30,7 @@ from xdsl.traits import SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from lanelink.dialects.attribute_syntax import parse_i64
+from lanelink.dialects.attribute_syntax import parse_attributes, parse_i64
 from lanelink.dialects.driver.attributes import AddressAttr, BufferType, NullAttr
 from lanelink.dialects.driver.buffers import SliceOp, buffer_of
 from lanelink.dialects.driver.modules import FunctionOp
@@ -299,7 +299,8 @@ class LaunchOp(IRDLOperation):
             parser.Delimiter.SQUARE, lambda: parse_i64(parser, allow_negative=False)
         )
         at = parser.pos
-        attributes = parser.parse_optional_attr_dict()
+        fields = cls.get_irdl_definition().properties.keys() - {"label"}
+        attributes = parse_attributes(parser, cls.name, fields)
         label = attributes.pop("label", None)
         if label is not None and not isinstance(label, StringAttr):
             parser.raise_error(f"expected a string as the label, got {label}", at, parser.pos)

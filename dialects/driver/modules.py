@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.attribute_syntax import parse_attributes
 from lanelink.dialects.driver.attributes import Architecture, ArchitectureAttr
 
 PARAMETER_TYPES: tuple[Attribute, ...] = (i64, i32, f32)
@@ -62,7 +63,7 @@ class FunctionOp(IRDLOperation):
     def parse(cls, parser: Parser) -> FunctionOp:
         name = parser.parse_symbol_name().data
         op = cls(name, parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type))
-        op.attributes |= parser.parse_optional_attr_dict()
+        op.attributes |= parse_attributes(parser, cls.name, cls.get_irdl_definition().properties)
         return op
 
 
@@ -122,8 +123,7 @@ class ModuleOp(IRDLOperation):
         if not region.blocks:
             region.add_block(Block())
         op = cls(name.data, architecture, region)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op.attributes |= {} if attributes is None else attributes.data
+        op.attributes |= parse_attributes(parser, cls.name, cls.get_irdl_definition().properties, keyword=True)
         return op
 
 

@@ -23,7 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.attribute_syntax import parse_i64
+from lanelink.dialects.attribute_syntax import parse_attributes, parse_i64
 from lanelink.dialects.driver.attributes import BufferType, Io
 from lanelink.dialects.driver.buffers import INDEX_BYTES, ArenaOp, BufferOp, IoOp, ScratchOp, StateOp, buffer_of
 from lanelink.dialects.driver.launch import LaunchOp
@@ -65,7 +65,7 @@ class ReturnOp(IRDLOperation):
         chosen = _parse_result(parser, "chosen")
         logits = _parse_result(parser, "logits")
         op = cls(chosen, logits)
-        op.attributes |= parser.parse_optional_attr_dict()
+        op.attributes |= parse_attributes(parser, cls.name, cls.get_irdl_definition().properties)
         return op
 
 
@@ -264,8 +264,7 @@ class StepOp(IRDLOperation):
         rows = parse_i64(parser)
         context = parse_i64(parser) if parser.parse_optional_keyword("context") else None
         op = cls(name, rows, context, parser.parse_region())
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op.attributes |= {} if attributes is None else attributes.data
+        op.attributes |= parse_attributes(parser, cls.name, cls.get_irdl_definition().properties, keyword=True)
         return op
 
 

@@ -29,6 +29,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from lanelink.dialects.attribute_syntax import parse_attributes
 from lanelink.dialects.fault import OpFault
 from lanelink.dialects.shaped import is_memref
 from lanelink.dialects.tgraph.attributes import Q8Type, RowsType
@@ -43,6 +44,9 @@ MOST_INDEXED = 2**31 - 1
 """The most rows, and values of one, that the i32 of a device counts."""
 
 SEGMENTS = "operandSegmentSizes"
+
+OUTSIDE = (SEGMENTS, "covers")
+"""Fields that the dictionary of a launch does not hold."""
 
 
 class Launch(IRDLOperation, ABC):
@@ -116,7 +120,7 @@ class Launch(IRDLOperation, ABC):
     def print_fields(self, printer: Printer, hidden: Sequence[str] = (), *, keyword: bool = False) -> None:
         """Properties and attributes as one dictionary but for those `hidden`, then what is covered."""
         held = {**self.properties, **self.attributes}
-        printer.print_op_attributes(held, reserved_attr_names=(SEGMENTS, "covers", *hidden), print_keyword=keyword)
+        printer.print_op_attributes(held, reserved_attr_names=(*OUTSIDE, *hidden), print_keyword=keyword)
         covers = self.properties.get("covers")
         if covers is not None:
             printer.print_string(" covers [")
@@ -159,8 +163,8 @@ class Launch(IRDLOperation, ABC):
         """Properties, attributes and what is covered; builds the op."""
         definition = cls.get_irdl_definition()
         extra: dict[str, Attribute] = {}
-        for name, value in parser.parse_optional_attr_dict().items():
-            if name in definition.properties and name not in (SEGMENTS, "covers"):
+        for name, value in parse_attributes(parser, cls.name, OUTSIDE).items():
+            if name in definition.properties:
                 fields[name] = value
             else:
                 extra[name] = value
@@ -215,8 +219,7 @@ class CompoundLaunch(Launch, ABC):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         fields = cls.parse_operands(parser)
-        held = parser.parse_optional_attr_dict_with_keyword()
-        attributes: Mapping[str, Attribute] = {} if held is None else held.data
+        attributes = parse_attributes(parser, cls.name, OUTSIDE, keyword=True)
         region = parser.parse_region()
         properties = cls.get_irdl_definition().properties
         op = cls.from_fields({**fields, **{k: v for k, v in attributes.items() if k in properties}}, [region])

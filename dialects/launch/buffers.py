@@ -12,8 +12,9 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from lanelink.dialects.attribute_syntax import parse_i64
+from lanelink.dialects.attribute_syntax import parse_attributes, parse_i64
 from lanelink.dialects.launch.base import (
+    OUTSIDE,
     Launch,
     LeafLaunch,
     buffer_shape,
@@ -133,12 +134,15 @@ class ViewOp(Launch):
         operand = parser.parse_unresolved_operand()
         parser.parse_keyword("offset")
         offset = parse_i64(parser, allow_negative=False)
-        attributes = parser.parse_optional_attr_dict()
+        attributes = parse_attributes(parser, cls.name, (*OUTSIDE, "offset"))
+        dependent = attributes.pop("dependent", None)
         covers = parse_covers(parser)
         parser.parse_punctuation(":")
         x = parser.resolve_operand(operand, parser.parse_type())
         parser.parse_punctuation("->")
         op = cls(x, offset, covers, parser.parse_type())
+        if dependent is not None:
+            op.properties["dependent"] = dependent
         op.attributes |= attributes
         return op
 

@@ -24,6 +24,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, Single
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from lanelink.dialects.attribute_syntax import parse_attributes
 from lanelink.dialects.tgraph.lifted import LiftedOp
 
 
@@ -211,10 +212,9 @@ class FusedOp(IRDLOperation):
         parser.parse_punctuation("->")
         types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
         body = parser.parse_region([inner for inner, _ in pairs])
-        attributes = parser.parse_optional_attr_dict_with_keyword()
+        attributes = parse_attributes(parser, cls.name, cls.get_irdl_definition().properties, keyword=True)
         op = cls(fusion_class, [outer for _, outer in pairs], types, body)
-        if attributes is not None:
-            op.attributes |= attributes.data
+        op.attributes |= attributes
         return op
 
 

@@ -87,7 +87,7 @@ FAULTS = {
             "    tgraph.yield %s : tensor<1x64xf32>",
             "  }",
         ),
-        "2:3\n",
+        "2:38\n",
     ),
     "a linked step": (
         "func.func @f(%x: memref<1x64xf32>) attributes {launch.lifted = 1 : i64} {\n"
@@ -318,3 +318,75 @@ def test_the_other_commands_tell_them_too(
     ):
         assert main(command) == 1
         assert capsys.readouterr().err == f"lanelink: {path}:{told}\n"
+
+
+DRIVER = """\
+driver.module @m compute_90 {
+  driver.function @f()
+}
+driver.step @s rows 1 {
+  %t = driver.io token bytes 4
+  driver.launch @m::@f() grid (1, 1, 1) block (1, 1, 1) covers []
+  driver.return
+}
+"""
+GENERIC = """\
+  "driver.launch"() <{function = @m::@f, arguments = [], grid = array<i64: 1, 1, 1>, block = array<i64: 1, 1, 1>,
+    shared = 0 : i64, carveout = 3 : i64, covers = array<i64>}> {carveout = 5 : i64} : () -> ()"""
+UNREAD = {
+    "a value that nothing defines": (
+        body(f"  {SILU}", *(f"  {SILU.replace('%y', new).replace('%x', '%nope')}" for new in ("%z", "%u"))),
+        "3:20: expected a value that the text defines, got %nope",
+    ),
+    "two, of which one is used before": (
+        body(
+            "  %a = tgraph.elementwise add %x, %no : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>",
+            f"  {SILU.replace('%x', '%nope')}",
+        ),
+        "2:35: expected a value that the text defines, got %no",
+    ),
+    "one used inside of its op too, in generic form": (
+        '"tgraph.fused"(%no) ({\n^bb0(%a: tensor<1x64xf32>):\n'
+        '  "tgraph.yield"(%no) : (tensor<1x64xf32>) -> ()\n}) : (tensor<1x64xf32>) -> ()\n',
+        "1:16: expected a value that the text defines, got %no",
+    ),
+    "one that driver calls take": (
+        DRIVER.replace("return", "return chosen %no"),
+        "7:24: expected a value that the text defines, got %no",
+    ),
+    "one that its own region alone defines": (
+        FAULTS["an operand that its own region alone defines"][0],
+        "2:38: expected a value that is defined outside of tgraph.fused, got %b",
+    ),
+    "nothing": ("", "1:1: expected an op, got the end of the text"),
+    "a comment alone": ("// nothing\n", "2:1: expected an op, got the end of the text"),
+    "a heading": ("# lanelink\n", "1:1: expected a name right after '#', got ' '"),
+    "a sign later": (body("  %y = tgraph.silu % x"), "2:20: expected a name right after '%', got ' '"),
+    "a symbol without a name": (body("  call @7"), "2:8: expected a name right after '@', got '7'"),
+    "the end behind a symbol's sign": ("func.func @", "1:11: expected a name right after '@', got the end of the text"),
+    "a character of no token": ("$x\n", "1:1: expected MLIR text, got the character '$'"),
+    "two dots": ("..x\n", "1:1: expected '...', got '..x'"),
+    "what opens no op": (f"{body()}}}\n", "4:1: expected an op, got '}'"),
+    "a field twice, in generic form": (
+        re.sub(r"  driver\.launch.*", GENERIC, DRIVER),
+        "6:3: driver.launch: expected 'carveout' once, as a field, got it among the attributes too, as 5 : i64",
+    ),
+    "a field among the attributes": (
+        DRIVER.replace("covers []", "covers [] {note = 1 : i64, carveout = 5 : i64}"),
+        "6:84: expected attributes without 'carveout', which driver.launch has as a field outside of them, "
+        "got carveout = 5 : i64",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_text_that_cannot_be_read(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, told = UNREAD[name]
+    path = tmp_path / "in.mlir"
+    path.write_text(text, encoding="utf-8")
+    assert main(["explain", str(path)]) == 1
+    assert capsys.readouterr().err == f"lanelink: {path}:{told}\n"
+    place, _, reason = told.partition(": ")
+    assert opt([str(path)]) == 1
+    found = capsys.readouterr().err
+    assert found.startswith(f"{path}:{place}\n") and reason in found
