@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Span
 
 UNDEFINED = "values used but not defined"
 """How xDSL begins what it says, at the end of a text, of values that nothing in it defines."""
@@ -14,11 +13,11 @@ _END = "the end of the text"
 
 def told(error: ParseError) -> ParseError:
     """The same fault at the same place with what was expected and what is there; one that gives both already, as is."""
-    span = error.span
-    if not isinstance(span.input.content, str):
+    content = error.span.input.content
+    if not isinstance(content, str):
         return error
-    reason = _reason(error.msg, span.text, span.input.content[span.start :][:3])
-    return error if reason is None else ParseError(Span(span.start, span.end, span.input, span.line_offset), reason)
+    reason = _reason(error.msg, error.span.text, content[error.span.start :][:3])
+    return error if reason is None else ParseError(error.span, reason)
 
 
 def _reason(message: str, token: str, there: str) -> str | None:
