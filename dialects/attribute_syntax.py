@@ -38,6 +38,11 @@ def parse_i64(parser: AttrParser, *, allow_negative: bool = True) -> int:
     return value
 
 
+def misplaced(op: str, field: str, value: Attribute) -> str:
+    """What is wrong where the attributes of an op hold a field that its syntax writes outside of them."""
+    return f"expected attributes without '{field}', which {op} has as a field outside of them, got {field} = {value}"
+
+
 def parse_attributes(
     parser: AttrParser, op: str, fields: Collection[str], *, keyword: bool = False
 ) -> dict[str, Attribute]:
@@ -54,8 +59,7 @@ def parse_attributes(
             parser.raise_error("expected the name of an attribute")
         value = parser.parse_attribute() if parser.parse_optional_punctuation("=") else UnitAttr()
         if name in fields:
-            message = f"expected attributes without '{name}', which {op} has as a field outside of them"
-            parser.raise_error(f"{message}, got {name} = {value}", at, parser.pos)
+            parser.raise_error(misplaced(op, name, value), at, parser.pos)
         if name in found:
             parser.raise_error(f"expected each attribute once, got '{name}' twice", at, parser.pos)
         found[name] = value
@@ -78,4 +82,4 @@ def verified(
     return parameters
 
 
-__all__ = ["parse_attributes", "parse_i64", "parse_string", "verified"]
+__all__ = ["misplaced", "parse_attributes", "parse_i64", "parse_string", "verified"]

@@ -34,6 +34,7 @@ from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Span
 
+from lanelink.dialects.attribute_syntax import misplaced
 from lanelink.dialects.fault import OpFault, located
 from lanelink.parse_faults import UNDEFINED, told
 
@@ -120,12 +121,11 @@ class PlacingParser(Parser):
         raise ParseError(span, f"expected a value that the text defines, got {span.text}")
 
     def _check_fields(self, op: Operation, start: int) -> None:
-        """Refuses a field among the attributes that stands beside them too, as the generic form may give it."""
+        """Refuses a field among the attributes, as generic forms and declared ones may give it beside the one read."""
         fields = op.get_irdl_definition().properties if isinstance(op, IRDLOperation) else {}
         for name, value in op.attributes.items():
             if name in fields:
-                message = f"{op.name}: expected '{name}' once, as a field, got it among the attributes too, as {value}"
-                raise ParseError(Span(start, start + 1, self.lexer.input), message)
+                raise ParseError(Span(start, start + 1, self.lexer.input), misplaced(op.name, name, value))
 
     def _check_wide(self, before: int) -> None:
         """Refuses the first number past an i64 of those met since there were `before`."""

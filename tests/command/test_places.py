@@ -369,7 +369,13 @@ UNREAD = {
     "what opens no op": (f"{body()}}}\n", "4:1: expected an op, got '}'"),
     "a field twice, in generic form": (
         re.sub(r"  driver\.launch.*", GENERIC, DRIVER),
-        "6:3: driver.launch: expected 'carveout' once, as a field, got it among the attributes too, as 5 : i64",
+        "6:3: expected attributes without 'carveout', which driver.launch has as a field outside of them, "
+        "got carveout = 5 : i64",
+    ),
+    "a field among the attributes of a declared form": (
+        body(f"  {SILU.replace(' :', ' {number = 4 : i64} :')}"),
+        "2:3: expected attributes without 'number', which tgraph.silu has as a field outside of them, "
+        "got number = 4 : i64",
     ),
     "a field among the attributes": (
         DRIVER.replace("covers []", "covers [] {note = 1 : i64, carveout = 5 : i64}"),
