@@ -26,7 +26,9 @@ class AttentionShape:
 
     `values_from`: the value heads lie that far inside the key heads. `gate`: the result is gated. `row`: it lands in
     that row of a table of ROWS more, beside the quantized form in as many. `gap`: values between rows of q and tables,
-    which are `stored` as f32 or f16.
+    which are `stored` as f32 or f16. `needle`: the key of that position is such that every head of the rows that see it
+    gives it `share` of its weight, so that a result without it is far off however many positions there are; where no
+    row sees it, it is what the first row would give it.
     """
 
     m: int
@@ -47,17 +49,30 @@ class AttentionShape:
     early: bool = False
     settled: bool = False
     stored: Format = Format.F32
+    needle: int | None = None
+    share: float = 0.5
 
     @property
     def words(self) -> str:
         """The shape as a case's name."""
         said = [] if self.stored is Format.F32 else [f"over {self.stored.value}"]
         said += [f"m={self.m} {self.heads}/{self.kv_heads} heads of {self.hd}/{self.vd} at {self.at} of {self.length}"]
-        said += [f"{k} {v}" for k in ("window", "values_from", "row") if (v := getattr(self, k)) is not None]
+        said += [f"{k} {v}" for k in ("window", "values_from", "row", "needle") if (v := getattr(self, k)) is not None]
         said += [k for k in ("sinks", "early", "settled") if getattr(self, k)]
         if self.gate is not None:
             said.append(f"gate {self.gate.value}")
         return " ".join([*said, *(["gap"] if self.gap else []), *(["f32"] if self.f32 else []), f"q8 x{self.planes}"])
+
+    def first_seen(self, row: int) -> int:
+        """The first position that a row of the step sees."""
+        return 0 if self.window is None else max(0, self.at + row + 1 - self.window)
+
+    @property
+    def rows_of_needle(self) -> list[int]:
+        """The rows of the step that see the needle."""
+        if self.needle is None:
+            return []
+        return [r for r in range(self.m) if self.first_seen(r) <= self.needle <= self.at + r]
 
 
 OTHER_ROWS = 3
@@ -88,6 +103,9 @@ def attention(s: AttentionShape, seed: Seed = 0) -> Case:
     """Attention at a position of tables of `length` rows, whose rows past the step are NaN."""
     b = Builder(seed)
     q, keys = b.normal(s.m, s.heads * s.hd), held_as(s.stored, b.normal(s.length, s.kv_heads * s.hd))
+    sink = b.constant(s.heads) if s.sinks else None
+    if s.needle is not None:
+        keys[s.needle] = held_as(s.stored, needle_key(s, q, keys, sink))
     inside = s.values_from is not None
     values = (
         meanings.slice_units(keys, s.hd, s.values_from, s.vd)
@@ -96,7 +114,7 @@ def attention(s: AttentionShape, seed: Seed = 0) -> Case:
     )
     for table in (keys, values):
         table[s.at + s.m :] = np.nan
-    sink, held = b.constant(s.heads) if s.sinks else None, b.normal(s.m, s.heads * s.vd, scale=2.0)
+    held = b.normal(s.m, s.heads * s.vd, scale=2.0)
     scale = s.hd**-0.5
     gate = None if s.gate is None else (s.gate, held)
     plain = meanings.attention(q, keys, values, s.at, s.heads, s.kv_heads, scale, s.window, sink)
@@ -128,6 +146,32 @@ def attention(s: AttentionShape, seed: Seed = 0) -> Case:
         settled=s.settled,
     )
     return b.done(f"attention {s.words}", scheduled(stored(b, spec, y, bound, s)))
+
+
+def needle_key(s: AttentionShape, q: Floats, keys: Floats, sink: Floats | None) -> Floats:
+    """
+    The key [kv_heads * hd] of the needle, among the table's others [length, kv_heads * hd]: the shortest that queries q
+    [m, heads * hd] score as they must. A score that lies log(share / (1 - share)) above the logarithm of the sum of the
+    others' exponentials has that share of the weight. Raises ValueError where the rows that see it have more queries of
+    a key head than a key has values, or see nothing else.
+    """
+    group, rows = s.heads // s.kv_heads, s.rows_of_needle or [0]
+    if group * len(rows) > s.hd:
+        raise ValueError(f"needle: expected at most {s.hd} queries of a key head, got {group * len(rows)}")
+    heads = q.astype(np.float64).reshape(s.m, s.kv_heads, group, s.hd)[rows] * s.hd**-0.5
+    wanted = np.empty(heads.shape[:3])
+    for i, r in enumerate(rows):
+        others = [p for p in range(s.first_seen(r), s.at + r + 1) if p != s.needle]
+        if not others:
+            raise ValueError(f"needle: expected other positions that row {r} sees, got {s.needle} alone")
+        scores = np.einsum("kgd,pkd->kgp", heads[i], keys[others].astype(np.float64).reshape(-1, s.kv_heads, s.hd))
+        if sink is not None:
+            scores = np.concatenate([scores, sink.reshape(s.kv_heads, group, 1)], axis=2)
+        wanted[i] = np.log(np.exp(scores).sum(axis=2) * s.share / (1 - s.share))
+    key = np.empty((s.kv_heads, s.hd), np.float32)
+    for k in range(s.kv_heads):
+        key[k] = np.linalg.lstsq(heads[:, k].reshape(-1, s.hd), wanted[:, k].reshape(-1), rcond=None)[0]
+    return key.reshape(-1)
 
 
 def held_as(format: Format, values: Floats) -> Floats:
@@ -328,6 +372,7 @@ __all__ = [
     "full_attention",
     "full_f16",
     "latent_attention",
+    "needle_key",
     "scheduled",
     "small_attention",
     "small_f16",

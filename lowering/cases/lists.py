@@ -12,6 +12,7 @@ from lanelink.lowering.cases import (
     gemm,
     latent,
     mixture_lists,
+    needles,
     norms,
     others,
     products,
@@ -44,6 +45,7 @@ def small() -> Iterator[Case]:
     yield from small_f16()
     yield from turned_attention.small()
     yield from small_sequences()
+    yield from needles.small()
     yield from _elementwise(rows=(1, 3), widths=(32, 100, 160))
     yield from delta.small()
     yield from latent.small()
@@ -306,6 +308,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
     "attention-f16": full_f16,
     "turned-attention": turned_attention.full,
     "sequences": full_sequences,
+    "needles": needles.full,
     "latent": latent.full,
     "elementwise": lambda: _elementwise(rows=(1, 2, 17), widths=(32, 4544, 12288)),
     "delta": delta.wide,

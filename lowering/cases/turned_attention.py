@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from lanelink.lowering import meanings
-from lanelink.lowering.cases.attention import AttentionShape, error_bound, scheduled, stored
+from lanelink.lowering.cases.attention import AttentionShape, error_bound, needle_key, scheduled, stored
 from lanelink.lowering.cases.case import UNIT, Builder, Case, Doubles, FloatResult, Floats
 from lanelink.lowering.cases.norms import EPS
 from lanelink.lowering.cases.products import turn_bound
@@ -33,11 +33,15 @@ def turned_attention(s: AttentionShape, half: int, norms: str = "", seed: int = 
     angles = b.normal(s.length, half)
     cos, sin = np.cos(angles), np.sin(angles)
     normed = [_norm(b, side, norms, s.hd) for side in "qk"]
-    turned_q, turned_k = (meanings.rope(x, cos, sin, s.at, s.hd, norm) for x, norm in zip((q, k), normed, strict=True))
+    sink = b.normal(s.heads) if s.sinks else None
+    turned_q = meanings.rope(q, cos, sin, s.at, s.hd, normed[0])
+    if s.needle is not None:
+        _put_needle(s, (cos, sin), normed[1], turned_q, k, keys, sink)
+    turned_k = meanings.rope(k, cos, sin, s.at, s.hd, normed[1])
     off_q, off_k = (turn_bound(x, 0.0, s.hd, norm) for x, norm in zip((q, k), normed, strict=True))
     after, off = keys.copy(), np.zeros(keys.shape)
     after[s.at : s.at + s.m], off[s.at : s.at + s.m] = turned_k, off_k
-    sink, held = b.normal(s.heads) if s.sinks else None, b.normal(s.m, s.heads * s.vd, scale=2.0)
+    held = b.normal(s.m, s.heads * s.vd, scale=2.0)
     gate = None if s.gate is None else (s.gate, held)
     seen = (turned_q, after, values, s.at, s.heads, s.kv_heads, s.hd**-0.5, s.window, sink)
     plain, y = meanings.attention(*seen), meanings.attention(*seen, gate=gate)
@@ -75,6 +79,32 @@ def turned_attention(s: AttentionShape, half: int, norms: str = "", seed: int = 
     )
     name = f"attention {s.words}, {half} pairs turned{' after norms ' if norms else ''}{norms}"
     return b.done(name, scheduled(stored(b, spec, y, bound, s)))
+
+
+def _put_needle(
+    s: AttentionShape,
+    turn: tuple[Floats, Floats],
+    norm: Norm,
+    turned_q: Floats,
+    k: Floats,
+    keys: Floats,
+    sink: Floats | None,
+) -> None:
+    """Writes the needle's key into its table, or among the step's own keys as what `turn`, (cos, sin), turns to it.
+
+    Raises ValueError for one of the step's own keys that is normed, whose size is not free.
+    """
+    assert s.needle is not None
+    cos, sin = turn
+    after = keys.copy()
+    after[s.at : s.at + s.m] = meanings.rope(k, cos, sin, s.at, s.hd, norm)
+    key = needle_key(s, turned_q, after, sink)
+    if s.needle < s.at:
+        keys[s.needle] = key
+    elif norm is None:
+        k[s.needle - s.at] = meanings.rope(key[None], cos, -sin, s.needle, s.hd, None)[0]
+    else:
+        raise ValueError(f"needle: expected a position before the step's {s.at}, whose keys are normed, got {s.needle}")
 
 
 def _norm(b: Builder, side: str, norms: str, hd: int) -> Norm:
