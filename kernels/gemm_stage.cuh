@@ -53,14 +53,12 @@ __device__ __forceinline__ void copy_word(u32 to, const void *from) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
-__device__ __forceinline__ void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
 // Waits until at most `stages - 2` groups of copies are under way.
 __device__ __forceinline__ void wait_for_copies(int stages) {
   if (stages == 2)
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    wait_for_copies<0>();
   else
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    wait_for_copies<1>();
 }
 
 // The stored rows of a tile: of one matrix, or 16 of each of a pair's by turns.
