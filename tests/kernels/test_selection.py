@@ -19,7 +19,7 @@ from lanelink.lowering.selection.attention_specs import AttentionSpec, HeadTurns
 from lanelink.lowering.selection.calls import F32, I32, Address, ScratchKind, SelectionError
 from lanelink.lowering.selection.chip import A100, H200, Chip
 from lanelink.lowering.selection.gemm import laid
-from lanelink.lowering.selection.products import LONG, SHORT, STATIC_SHARED, variant_for
+from lanelink.lowering.selection.products import STATIC_SHARED, variant_for
 from lanelink.lowering.selection.ring import ring_of
 from lanelink.lowering.selection.select import SELECTIONS, select
 from lanelink.lowering.selection.specs import (
@@ -40,6 +40,7 @@ from lanelink.lowering.selection.specs import (
     Unnormed,
 )
 from lanelink.lowering.selection.union import Spec
+from lanelink.lowering.selection.variants import LONG, SHORT
 from lanelink.passes.tensor_cores import Tail
 
 X = Rows(Address("x"), 4096)
