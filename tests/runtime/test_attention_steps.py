@@ -17,7 +17,8 @@ from lanelink.dialects import launch
 from lanelink.dialects.launch.target import TARGET, Numerics, preset
 from lanelink.lowering.runtime.cuda import CudaBackend, NotRunnable
 from lanelink.lowering.runtime.loader import ConstantsLoader
-from lanelink.lowering.weights import random_weights
+from lanelink.lowering.runtime.reference import ReferenceBackend
+from lanelink.lowering.weights import Constants, random_weights
 from lanelink.pipeline import Level, lower
 
 FORMATS = {Numerics.DEQUANT: "bf16", Numerics.INT8: "q8_0", Numerics.TWO_PASS_INT8: "q8_0"}
@@ -136,3 +137,17 @@ def test_a_batchs_sequences_run_as_one_launch() -> None:
     together = [op.members() for op in found if isinstance(op, launch.SequencesOp)]
     kinds = [launch.SetRowOp, launch.AttentionOp]
     assert [(type(members[0]), len(members)) for members in together] == list(zip(kinds, (6, 3), strict=True))
+
+
+def test_weights_that_are_not_finite_give_results_that_are_not_without_a_warning() -> None:
+    """Of every array of f32 the first value is infinite; infinities meet in sums, which are then no number."""
+    module = parsed(attention_step(["usual"], 1, 16, "q8_0"))
+    module.attributes[TARGET] = preset("h200", Numerics.INT8)
+    broken = dict(random_weights(module, 0).arrays)
+    for key, values in broken.items():
+        if isinstance(values, np.ndarray):
+            broken[key] = values.copy()
+            broken[key].reshape(-1)[0] = np.inf
+    reference = ReferenceBackend(module, Constants(broken))
+    reference.step([3])
+    assert not np.isfinite(reference.logits()).all()
